@@ -1,0 +1,56 @@
+#pragma once
+/* What the bilateral filter does to a frame: the image contract's parameters.
+ *
+ * For an output pixel p with R'G'B' colour I(p) and the window Omega of radius r around it
+ *     out(p) = sum_q w(p,q) I(q) / sum_q w(p,q)
+ *     w(p,q) = exp(-|p-q|^2 / (2 sigma_space^2)) * f(|I(p)-I(q)|^2)
+ *     gaussian   f(d2) = exp(-d2 / (2 sigma_color^2))
+ *     lorentzian f(d2) = 1 / (1 + d2 / (2 sigma_color^2))
+ * The nearest edge pixel is repeated outside the picture. Chroma that several pixels share is
+ * averaged with the sum of those pixels' weights. Results are rounded to nearest.
+ * Source: C. Tomasi, R. Manduchi, "Bilateral Filtering for Gray and Color Images", ICCV 1998;
+ * the Lorentzian is the edge-stopping function of P. Perona, J. Malik (1990). */
+#include <math.h>
+#include <stdbool.h>
+
+#define FILTER_MAX_RADIUS 32
+
+enum range_kernel { RANGE_GAUSSIAN, RANGE_LORENTZIAN };
+enum window_shape { WINDOW_DISC, WINDOW_SQUARE };
+
+struct filter {
+    int radius;         /* pixels, 0..FILTER_MAX_RADIUS; 0 passes the picture through */
+    double sigma_space; /* pixels, > 0 */
+    double sigma_color; /* levels of R'G'B' on a 0..255 scale, > 0 */
+    enum range_kernel range;
+    enum window_shape window;
+};
+
+/* The spatial sigma that "auto" stands for at the radius asked for. */
+static inline double filter_auto_sigma(int radius)
+{
+    return fmax(radius / 2.0, 1.0);
+}
+
+/* The furthest column of row @dy of the window: |dx| <= the result. Negative: the row is
+ * empty. Rows beyond the radius must not be asked for. */
+static inline int filter_half_width(const struct filter *f, int dy)
+{
+    int h = f->radius;
+
+    if (f->window == WINDOW_DISC)
+        while (h >= 0 && h * h + dy * dy > f->radius * f->radius)
+            h--;
+    return h;
+}
+
+/* Pixels in a window of @radius, the centre included. */
+static inline int filter_taps(enum window_shape window, int radius)
+{
+    const struct filter f = {.radius = radius, .window = window};
+    int taps = 0;
+
+    for (int dy = -radius; dy <= radius; dy++)
+        taps += 2 * filter_half_width(&f, dy) + 1;
+    return taps;
+}

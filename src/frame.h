@@ -1,0 +1,113 @@
+#pragma once
+/* A picture: pixel format, planes, strides, colour description, timestamps.
+ *
+ * A frame never owns its samples: `plane` points into a ring slot, a mapped camera buffer or
+ * a test's array. Samples are 8-bit Y'CbCr. Widths are even; heights are any. A chroma plane
+ * of a vertically subsampled format has (height + 1) / 2 rows, the last of which belongs to
+ * one luma row where the height is odd. Context: plain data, no thread of its own. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRAME_MAX_SIDE 16384
+#define FRAME_ALIGN 64 /* bytes; alignment of planes and strides that frame_layout() makes */
+
+enum frame_format {
+    FRAME_YUYV, /* packed 4:2:2, Y0 U Y1 V */
+    FRAME_UYVY, /* packed 4:2:2, U Y0 V Y1 */
+    FRAME_NV12, /* 4:2:0, a Y plane and a plane of U V pairs */
+    FRAME_I420, /* 4:2:0, three planes; V4L2 calls it YU12 */
+    FRAME_I422, /* 4:2:2, three planes */
+    FRAME_I444, /* 4:4:4, three planes */
+    FRAME_GREY, /* Y alone */
+    FRAME_MJPG, /* one compressed JPEG in plane[0], `bytes` long */
+    FRAME_N_FORMATS
+};
+
+/* Where the samples of one component (0 Y, 1 U, 2 V) lie in a format. */
+struct component_layout {
+    uint8_t plane;
+    uint8_t offset; /* bytes from the start of a row */
+    uint8_t step;   /* bytes from one sample to the next */
+};
+
+struct format_info {
+    const char *name;   /* as on the command line: "yuyv" */
+    uint8_t planes;     /* 0 for compressed formats */
+    uint8_t components; /* 1 or 3; 0 for compressed formats */
+    uint8_t hshift;     /* log2 of luma columns per chroma column */
+    uint8_t vshift;     /* log2 of luma rows per chroma row */
+    struct component_layout component[3];
+};
+
+extern const struct format_info format_table[FRAME_N_FORMATS];
+
+enum colour_matrix { COLOUR_BT601, COLOUR_BT709 };
+enum colour_range { COLOUR_LIMITED, COLOUR_FULL };
+
+struct colour {
+    enum colour_matrix matrix;
+    enum colour_range range;
+};
+
+struct frame {
+    enum frame_format format;
+    int width, height; /* luma samples */
+    struct colour colour;
+    uint8_t *plane[3];
+    size_t stride[3];     /* bytes from one row to the next, at least the row's own bytes */
+    size_t bytes;         /* length of plane[0], compressed formats only */
+    int64_t t_capture_ns; /* CLOCK_MONOTONIC, when the camera had the frame */
+    uint64_t seq;         /* the source's frame number, from 0 */
+};
+
+struct fraction {
+    uint32_t num, den; /* 0/0 = unknown */
+};
+
+/* One component of a frame as a strided array: sample (x, y) is base[y * stride + x * step]. */
+struct samples {
+    uint8_t *base;
+    size_t stride;
+    int step;
+    int width, height;
+};
+
+struct samples frame_samples(const struct frame *f, int component);
+
+/* Rows of @plane, and bytes that hold samples in each of them. */
+int frame_plane_rows(const struct frame *f, int plane);
+size_t frame_row_bytes(const struct frame *f, int plane);
+
+/* Sets the strides of @f from its format, width and height and returns the bytes that all
+ * planes take together; frame_attach() then points the planes into memory of that size,
+ * aligned to FRAME_ALIGN. A raw format only. */
+size_t frame_layout(struct frame *f);
+void frame_attach(struct frame *f, void *memory);
+
+/* The same with rows packed without padding, in plane order: the layout of files and of a
+ * v4l2loopback buffer. */
+size_t frame_layout_packed(struct frame *f);
+
+/* frame_layout() in fresh memory, which @f->plane[0] then owns: release with frame_free().
+ * -ENOMEM. */
+int frame_alloc(struct frame *f);
+void frame_free(struct frame *f);
+
+/* Copies the samples, not the padding, between frames of equal format and size. */
+void frame_copy(struct frame *dst, const struct frame *src);
+
+/* The sum of the squared differences of all samples of two frames of equal format and size. */
+double frame_squared_error(const struct frame *a, const struct frame *b);
+
+/* Format, size and colour of @like, without its planes. */
+struct frame frame_like(const struct frame *like);
+
+/* The format called @name on the command line, or -1. */
+int format_from_name(const char *name);
+
+/* NULL when @width x @height is a size that every engine takes, else why not. */
+const char *frame_size_problem(int width, int height);
+
+/* Current CLOCK_MONOTONIC time. */
+int64_t now_ns(void);

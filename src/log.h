@@ -1,0 +1,15 @@
+#pragma once
+/* Messages to stderr, one line each, "bilatcam: " in front. State changes are logged once;
+ * nothing is logged per frame (count it in stats). Context: any thread. */
+
+enum log_level { LOG_QUIET, LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+
+/* Messages above @level are dropped. The default is LOG_INFO. Context: main, before threads. */
+void log_set_level(enum log_level level);
+
+void log_message(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_error(...) log_message(LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
+#define log_info(...) log_message(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_message(LOG_DEBUG, __VA_ARGS__)
