@@ -1,0 +1,108 @@
+#pragma once
+/* Row kernels: the inner loops of the CPU engine, one set per instruction set.
+ *
+ * DESIGN. Pixels live in planes of samples already scaled for the filter at hand, so that the
+ * distance of the image contract is a sum of three squares (struct colour_distance):
+ *     |dRGB|^2 = (dY + dC)^2 + dU^2 + dV^2
+ * with Y = a y, C = b u + c v, U = d u + e v, V = f v for 8-bit samples y, u, v less 128. Only
+ * Y belongs to the pixel alone. In formats that share a chroma column between two luma columns
+ * (ROWS_PAIR) even and odd luma columns are planes of their own, and one step of the window
+ * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
+ * Sums of w dY, w dU and w dV are collected, and the mean is the centre plus their quotient.
+ *
+ * Two arithmetics: ROWS_FIXED is 16-bit fixed point with saturation (rows_fixed.h), the quick
+ * one; the others are single precision floating point (rows_float.h) for filters that 16 bits
+ * do not hold. Both are written once in terms of a few vector operations that each instruction
+ * set defines in its own file, use no operation whose result may differ between processors, and
+ * therefore agree to the bit on all of them. plan.c decides which one a filter gets. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filter.h"
+
+enum row_layout { ROWS_PAIR, ROWS_SINGLE, ROWS_GREY, ROWS_N_LAYOUTS };
+enum row_arithmetic { ROWS_FIXED, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHMETICS };
+
+/* Kernels work on whole vectors: samples of planes and byte rows up to the next multiple of
+ * this must be there to read and to write, whatever they hold. */
+#define ROW_LANES_MAX 32
+
+enum row_plane { PLANE_Y0, PLANE_Y1, PLANE_C, PLANE_U, PLANE_V, ROW_PLANES };
+
+/* One row of every plane; int16_t for ROWS_FIXED, else float. Columns are chroma columns, and
+ * some before the first and behind the last are filled with the edge's colour. In layouts
+ * other than ROWS_PAIR luma is PLANE_Y0 alone; in ROWS_GREY there is nothing else. */
+struct row_planes {
+    const void *plane[ROW_PLANES];
+};
+
+/* Which of the pixel pairs between two chroma columns k apart lie in the window. */
+#define TAP_EVEN 1 /* even to even and odd to odd, 2k columns apart; the only one if single */
+#define TAP_UP 2   /* even to odd, 2k + 1 columns apart */
+#define TAP_DOWN 4 /* odd to even, 2k - 1 columns apart */
+
+/* One step of the window: the chroma column k to the right in the row dy below. */
+struct row_tap {
+    int16_t dy, k;
+    uint8_t pairs; /* TAP_* */
+    bool flush;    /* 16-bit sums must be widened behind this tap */
+    /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: ROWS_FIXED
+     * a distance to add, twice in one word; ROWS_GAUSSIAN an exponent; ROWS_LORENTZIAN a factor. */
+    union {
+        uint32_t fixed[3];
+        float real[3];
+    } space;
+};
+
+#define ROW_TAPS_MAX ((2 * FILTER_MAX_RADIUS + 1) * (2 * FILTER_MAX_RADIUS + 1))
+
+/* Coefficients of the planes (a to f of struct colour_distance, scaled) and back. */
+struct row_scale {
+    float a, b, c, d, e, f; /* plane units per level */
+    int16_t q[6];           /* the same for ROWS_FIXED, in units of 1/128 */
+    float y, v, u, uv;      /* levels: y per Y; v per V; u per U, less uv per level of v */
+};
+
+struct row_plan {
+    enum row_arithmetic arithmetic;
+    struct row_scale scale;
+    uint16_t cap;         /* ROWS_FIXED: distances from here on weigh nothing */
+    int shift;            /* ROWS_FIXED: brings the cap to the top of 16 bits */
+    int reach_x, reach_y; /* the furthest k and dy of a tap */
+    int n_taps;
+    struct row_tap tap[ROW_TAPS_MAX];
+};
+
+/* What to do with a chroma row that two luma rows share: the first stores its sums, the second
+ * adds them and writes the row. */
+enum row_joint { JOINT_NONE, JOINT_STORE, JOINT_ADD };
+
+struct row_job {
+    const struct row_plan *plan;
+    const struct row_planes *rows; /* of the row to filter; rows[dy] for the others */
+    int columns;
+    enum row_joint joint;
+    float *sums;     /* 3 rows of `columns`, rounded up to whole vectors, unless JOINT_NONE */
+    uint8_t *out[4]; /* even luma (all luma if single), odd luma, u, v */
+};
+
+/* The instruction set's versions of all that touches every sample. */
+struct row_kernels {
+    const char *name;  /* as in BILATCAM_CPU */
+    const char *label; /* as in the manual of the processor */
+    void (*filter[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
+    /* 8-bit samples to planes, `n` of them rounded up to whole vectors. */
+    void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
+    void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
+                      void *const plane[3], int n);
+    /* Every other byte; exactly 2 n bytes of the interleaved row are touched. */
+    void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
+    void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
+};
+
+/* Every set of this program's architecture is built in; cpu.h knows which of them run here. */
+extern const struct row_kernels row_kernels_c;
+extern const struct row_kernels row_kernels_avx2;
+extern const struct row_kernels row_kernels_avx512;
+extern const struct row_kernels row_kernels_neon;

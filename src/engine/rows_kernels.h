@@ -1,0 +1,12 @@
+/* The row kernels of one instruction set, made from its vector operations. Included last by
+ * its file, which then defines a `const struct row_kernels` with ROW_KERNELS in it. */
+#include "rows_fixed.h"
+#include "rows_float.h"
+#include "rows_planes.h"
+
+#define ROW_KERNELS                                                                                \
+    .filter = {{fixed_pair_rows, fixed_single_rows, fixed_grey_rows},                              \
+               {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},                     \
+               {lorentzian_pair_rows, lorentzian_single_rows, lorentzian_grey_rows}},              \
+    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .split = split_bytes,  \
+    .merge = merge_bytes
