@@ -1,0 +1,303 @@
+#include "cli.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command_option {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *help;
+};
+
+/* Options that are no settings. Their order is that of the numbers below. */
+enum {
+    OPT_SET,
+    OPT_CONFIG,
+    OPT_PRINT_CONFIG,
+    OPT_LIST_DEVICES,
+    OPT_LIST_ENGINES,
+    OPT_VERBOSE,
+    OPT_QUIET,
+    OPT_VERSION,
+    OPT_HELP,
+    N_COMMANDS
+};
+
+static const struct command_option commands[N_COMMANDS] = {
+    [OPT_SET] = {"set", 0, "KEY=VALUE", "set any key of the configuration file"},
+    [OPT_CONFIG] = {"config", 'c', "FILE", "read this configuration file instead of the user's"},
+    [OPT_PRINT_CONFIG] = {"print-config", 0, NULL, "print the settings in effect and exit"},
+    [OPT_LIST_DEVICES] = {"list-devices", 0, NULL, "list cameras and virtual cameras and exit"},
+    [OPT_LIST_ENGINES] = {"list-engines", 0, NULL, "list engines that work here and exit"},
+    [OPT_VERBOSE] = {"verbose", 'v', NULL, "say more"},
+    [OPT_QUIET] = {"quiet", 'q', NULL, "say errors only"},
+    [OPT_VERSION] = {"version", 'V', NULL, "print version and what is built in, and exit"},
+    [OPT_HELP] = {"help", 'h', NULL, "print this help and exit"},
+};
+
+enum { MAX_OPTIONS = 64, FIRST_COMMAND = 1000, FIRST_KEY = 2000 };
+
+struct option_table {
+    struct option options[MAX_OPTIONS + 1];
+    char letters[2 * MAX_OPTIONS + 3];
+};
+
+static void add_option(struct option_table *t, int *n, size_t *n_letters, const char *name,
+                       char letter, const char *argument, int value)
+{
+    t->options[(*n)++] = (struct option){
+        .name = name, .has_arg = argument ? required_argument : no_argument, .val = value};
+    if (!letter)
+        return;
+    t->letters[(*n_letters)++] = letter;
+    if (argument)
+        t->letters[(*n_letters)++] = ':';
+}
+
+static void build_options(struct option_table *t)
+{
+    size_t n_letters = 0;
+    int n = 0;
+
+    memset(t, 0, sizeof(*t));
+    t->letters[n_letters++] = ':'; /* tell a missing argument from an unknown option */
+    for (int i = 0; i < N_COMMANDS; i++)
+        add_option(t, &n, &n_letters, commands[i].name, commands[i].letter, commands[i].argument,
+                   FIRST_COMMAND + i);
+    for (int i = 0; key_table[i].name; i++)
+        add_option(t, &n, &n_letters, key_table[i].name, key_table[i].letter, key_table[i].argument,
+                   FIRST_KEY + i);
+}
+
+/* The number behind a short option. */
+static int value_of_letter(int letter)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands[i].letter == letter)
+            return FIRST_COMMAND + i;
+    for (int i = 0; key_table[i].name; i++)
+        if (key_table[i].letter == letter)
+            return FIRST_KEY + i;
+    return 0;
+}
+
+static void assign(struct cli *cli, const char *key, const char *value)
+{
+    cli->assignments[cli->n_assignments++] = (struct cli_assignment){key, value};
+}
+
+static int assign_pair(struct cli *cli, const char *pair, struct error *err)
+{
+    const char *equals = strchr(pair, '=');
+    char *copy;
+
+    if (!equals || equals == pair)
+        return error_set(err, -EINVAL, "--set '%s': must be KEY=VALUE", pair);
+    copy = strdup(pair);
+    if (!copy)
+        return error_set(err, -ENOMEM, "out of memory");
+    cli->set_copies[cli->n_set_copies++] = copy;
+    copy[equals - pair] = '\0';
+    assign(cli, copy, copy + (equals - pair) + 1);
+    return 0;
+}
+
+static int take_option(struct cli *cli, int value, struct error *err)
+{
+    if (value >= FIRST_KEY) {
+        assign(cli, key_table[value - FIRST_KEY].name, optarg ? optarg : "yes");
+        return 0;
+    }
+    switch (value - FIRST_COMMAND) {
+    case OPT_SET:
+        return assign_pair(cli, optarg, err);
+    case OPT_CONFIG:
+        cli->config_path = optarg;
+        break;
+    case OPT_PRINT_CONFIG:
+        cli->command = CLI_PRINT_CONFIG;
+        break;
+    case OPT_LIST_DEVICES:
+        cli->command = CLI_LIST_DEVICES;
+        break;
+    case OPT_LIST_ENGINES:
+        cli->command = CLI_LIST_ENGINES;
+        break;
+    case OPT_VERBOSE:
+        cli->verbosity = 1;
+        break;
+    case OPT_QUIET:
+        cli->verbosity = -1;
+        break;
+    case OPT_VERSION:
+        cli->command = CLI_VERSION;
+        break;
+    case OPT_HELP:
+        cli->command = CLI_HELP;
+        break;
+    }
+    return 0;
+}
+
+static int usage_error(int value, char **argv, struct error *err)
+{
+    const char *last = argv[optind - 1];
+
+    if (value == ':')
+        return error_set(err, -EINVAL, "option '%s' needs a value (see bilatcam --help)", last);
+    if (optopt >= FIRST_COMMAND)
+        return error_set(err, -EINVAL, "option '%s' takes no value (see bilatcam --help)", last);
+    if (optopt)
+        return error_set(err, -EINVAL, "unknown option '-%c' (see bilatcam --help)", optopt);
+    return error_set(err, -EINVAL, "unknown option '%s' (see bilatcam --help)", last);
+}
+
+int cli_parse(struct cli *cli, int argc, char **argv, struct error *err)
+{
+    struct option_table table;
+    int value, r = 0;
+
+    memset(cli, 0, sizeof(*cli));
+    cli->assignments = calloc((size_t)argc + 1, sizeof(*cli->assignments));
+    cli->set_copies = calloc((size_t)argc + 1, sizeof(*cli->set_copies));
+    if (!cli->assignments || !cli->set_copies)
+        return error_set(err, -ENOMEM, "out of memory");
+    build_options(&table);
+    opterr = 0;
+    optind = 0; /* start over, so that tests can parse more than once */
+    while (r == 0 && (value = getopt_long(argc, argv, table.letters, table.options, NULL)) != -1) {
+        if (value == '?' || value == ':')
+            return usage_error(value, argv, err);
+        r = take_option(cli, value < FIRST_COMMAND ? value_of_letter(value) : value, err);
+    }
+    if (r == 0 && optind < argc)
+        return error_set(err, -EINVAL, "unexpected argument '%s' (see bilatcam --help)",
+                         argv[optind]);
+    return r;
+}
+
+void cli_finish(struct cli *cli)
+{
+    for (int i = 0; i < cli->n_set_copies; i++)
+        free(cli->set_copies[i]);
+    free(cli->set_copies);
+    free(cli->assignments);
+}
+
+/* What each key allows alone may still not fit together. */
+static int check_together(const struct settings *s, struct error *err)
+{
+    if (!strcmp(s->output, "-") && !strcmp(s->stats, "-"))
+        return error_set(err, -EINVAL, "--output - and --stats - cannot both be standard output");
+    return 0;
+}
+
+int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
+{
+    struct settings new;
+    char path[SETTINGS_PATH_MAX];
+    int r = 0;
+
+    settings_init(&new);
+    if (cli->config_path)
+        r = settings_load(&new, cli->config_path, err);
+    else if (settings_find_file(path, sizeof(path)))
+        r = settings_load(&new, path, err);
+    for (int i = 0; r == 0 && i < cli->n_assignments; i++)
+        r = settings_set(&new, cli->assignments[i].key, cli->assignments[i].value, err);
+    if (r == 0)
+        r = check_together(&new, err);
+    if (r == 0)
+        *s = new;
+    return r;
+}
+
+enum { HELP_INDENT = 31, HELP_WIDTH = 96 };
+
+/* Prints @text in lines of at most HELP_WIDTH columns, of which @column are taken. */
+static void print_wrapped(FILE *out, const char *text, int column)
+{
+    if (column >= HELP_INDENT)
+        fprintf(out, "\n");
+    fprintf(out, "%*s", column < HELP_INDENT ? HELP_INDENT - column : HELP_INDENT, "");
+    column = HELP_INDENT;
+    while (*text) {
+        const int word = (int)strcspn(text, " ");
+
+        if (column > HELP_INDENT && column + 1 + word > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        }
+        column += fprintf(out, "%s%.*s", column > HELP_INDENT ? " " : "", word, text);
+        text += word;
+        text += strspn(text, " ");
+    }
+    fprintf(out, "\n");
+}
+
+static void print_option(FILE *out, const char *name, char letter, const char *argument,
+                         const char *help)
+{
+    char short_form[8] = "    ";
+    int column;
+
+    if (letter)
+        (void)snprintf(short_form, sizeof(short_form), "-%c, ", letter);
+    column = fprintf(out, "  %s--%s%s%s", short_form, name, argument ? " " : "",
+                     argument ? argument : "");
+    print_wrapped(out, help, column);
+}
+
+void cli_print_help(FILE *out)
+{
+    fprintf(out, "Usage: bilatcam [OPTION]...\n"
+                 "Removes the noise of a webcam, keeps every edge, and offers the result as a "
+                 "virtual camera.\n\n"
+                 "Settings (also keys of the configuration file):\n");
+    for (const struct key *k = key_table; k->name; k++) {
+        char allowed[256], help[640];
+
+        key_describe(k, allowed, sizeof(allowed));
+        if (k->type == KEY_TEXT || k->type == KEY_BOOL)
+            (void)snprintf(help, sizeof(help), "%s", k->help);
+        else
+            (void)snprintf(help, sizeof(help), "%s; %s (default %s)", k->help, allowed,
+                           k->default_text);
+        print_option(out, k->name, k->letter, k->argument, help);
+    }
+    fprintf(out, "\nOther options:\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        print_option(out, commands[i].name, commands[i].letter, commands[i].argument,
+                     commands[i].help);
+    fprintf(out, "\nWithout options the first camera goes to the first v4l2loopback node.\n"
+                 "Exit status: 0 done, 1 failed at run time, 2 wrong usage or configuration.\n");
+}
+
+void cli_print_version(FILE *out)
+{
+    const char *const cuda =
+#ifdef HAVE_CUDA
+        "+cuda";
+#else
+        "-cuda";
+#endif
+    const char *const preview =
+#ifdef HAVE_PREVIEW
+        "+preview";
+#else
+        "-preview";
+#endif
+    const char *const mjpeg =
+#ifdef HAVE_MJPEG
+        "+mjpeg";
+#else
+        "-mjpeg";
+#endif
+
+    fprintf(out, "bilatcam %s %s %s %s\n", BILATCAM_VERSION, cuda, preview, mjpeg);
+}

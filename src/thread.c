@@ -1,0 +1,28 @@
+#include "thread.h"
+
+#include <time.h>
+
+int thread_start(pthread_t *ret, const char *name, void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+    const int r = pthread_create(&thread, NULL, fn, arg);
+
+    if (r)
+        return -r;
+    (void)pthread_setname_np(thread, name);
+    *ret = thread;
+    return 0;
+}
+
+int condition_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    int r = pthread_condattr_init(&attr);
+
+    if (r)
+        return -r;
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    r = pthread_cond_init(cond, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    return -r;
+}

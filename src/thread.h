@@ -1,0 +1,10 @@
+#pragma once
+/* Starting named threads. Signals are blocked in main before the first one, so that every
+ * thread inherits that and signals arrive where main waits for them. */
+#include <pthread.h>
+
+/* @name is at most 15 characters. -EAGAIN or another negative errno on failure. */
+int thread_start(pthread_t *ret, const char *name, void *(*fn)(void *), void *arg);
+
+/* A condition variable whose timed waits are in CLOCK_MONOTONIC time. */
+int condition_init(pthread_cond_t *cond);

@@ -1,0 +1,330 @@
+/* The governor against models of a machine: tables of loads, with limits on what it may do. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "governor.h"
+
+#define MS 1e6
+#define MAX_FRAMES 4000
+
+/* A machine whose filter costs load * (fixed + per_tap * taps), with noise. */
+struct machine {
+    double fixed_ns, per_tap_ns, other_ns;
+    double noise; /* of the cost, uniform, +- this part */
+    uint64_t rng;
+};
+
+struct run {
+    struct governor governor;
+    struct machine machine;
+    int64_t t_ns, interval_ns;
+    uint64_t seq;
+    int n;
+    int radius[MAX_FRAMES];
+    double latency_ns[MAX_FRAMES];
+};
+
+static double uniform(uint64_t *rng)
+{
+    *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*rng >> 11) / 9007199254740992.0;
+}
+
+static void start(struct run *r, int radius, int64_t interval_ns, struct machine m)
+{
+    const struct governor_config config = {
+        .interval_ns = interval_ns, .radius = radius, .radius_min = 1, .window = WINDOW_DISC};
+
+    memset(r, 0, sizeof(*r));
+    r->machine = m;
+    r->machine.rng = 42;
+    r->interval_ns = interval_ns;
+    r->t_ns = 1000000000;
+    governor_init(&r->governor, &config);
+}
+
+static void frame(struct run *r, double load)
+{
+    struct machine *m = &r->machine;
+    const int radius = r->governor.limit;
+    const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
+    const double cost =
+        radius ? load * (m->fixed_ns + m->per_tap_ns * filter_taps(WINDOW_DISC, radius)) * noise
+               : 0.0;
+    const struct governor_sample s = {.t_capture_ns = r->t_ns,
+                                      .seq = r->seq,
+                                      .filter_ns = (int64_t)cost,
+                                      .other_ns = (int64_t)m->other_ns,
+                                      .radius = radius};
+
+    assert_true(r->n < MAX_FRAMES);
+    r->radius[r->n] = radius;
+    r->latency_ns[r->n++] = cost + m->other_ns;
+    r->t_ns += r->interval_ns;
+    r->seq++;
+    (void)governor_step(&r->governor, &s);
+}
+
+static void frames(struct run *r, int n, double load)
+{
+    for (int i = 0; i < n; i++)
+        frame(r, load);
+}
+
+static int changes(const struct run *r, int from, int to)
+{
+    int n = 0;
+
+    for (int i = from + 1; i < to; i++)
+        n += r->radius[i] != r->radius[i - 1];
+    return n;
+}
+
+static int late_frames(const struct run *r, int from, int to, double budget_ns)
+{
+    int n = 0;
+
+    for (int i = from; i < to; i++)
+        n += r->latency_ns[i] > budget_ns;
+    return n;
+}
+
+/* What the governor promises of a stretch: 95 % in time, and never late for long. */
+static void check_budget(const struct run *r, int from, int to, double budget_ns)
+{
+    int late_now = 0;
+
+    assert_true(late_frames(r, from, to, budget_ns) <= (to - from) / 20);
+    for (int i = from; i < to; i++) {
+        late_now = r->latency_ns[i] > budget_ns ? late_now + 1 : 0;
+        assert_true(late_now <= 5);
+    }
+}
+
+static void check_rises_by_one(const struct run *r)
+{
+    for (int i = 1; i < r->n; i++)
+        assert_true(r->radius[i] <= r->radius[i - 1] + 1);
+}
+
+/* 10 ms at radius 10 of 33 ms: fits alone, not when the load is four times that. */
+static const struct machine laptop = {1 * MS, 9 * MS / 317, 4 * MS, 0.05, 0};
+
+static void test_idle_machine_keeps_the_radius(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 600, 1.0);
+    assert_int_equal(changes(&r, 0, r.n), 0);
+}
+
+static void test_step(void **state)
+{
+    static const double loads[] = {3.2, 4.0, 8.0, 16.0};
+    static const int radii[] = {5, 10, 16};
+
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 4; i++) {
+            struct machine m = laptop;
+            struct run r;
+
+            m.per_tap_ns = 9 * MS / filter_taps(WINDOW_DISC, radii[k]);
+            start(&r, radii[k], 33333333, m);
+            frames(&r, 300, 1.0);
+            frames(&r, 300, loads[i]);
+            assert_true(r.radius[599] < radii[k]);
+            check_budget(&r, 300, 600, 33333333);
+            frames(&r, 300, 1.0);
+            assert_int_equal(r.radius[599 + 60], radii[k]);
+            check_budget(&r, 600, 900, 33333333);
+            check_rises_by_one(&r);
+        }
+}
+
+/* Constant loads from idle to hopeless, 15 % noise: at most one change in any 10 s once it has
+ * settled, and 95 % of the frames in time. */
+static void test_no_pumping(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        struct machine m = laptop;
+        struct run r;
+
+        m.noise = 0.15;
+        start(&r, 10, 33333333, m);
+        frames(&r, 3600, 1.0 + i * 0.1);
+        for (int from = 300; from + 300 <= r.n; from += 30)
+            assert_true(changes(&r, from, from + 300) <= 1);
+        check_budget(&r, 300, r.n, 33333333);
+        check_rises_by_one(&r);
+    }
+}
+
+static void test_spikes(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    for (int i = 0; i < 20; i++) {
+        frames(&r, 59, 1.0);
+        frame(&r, 10.0);
+    }
+    assert_int_equal(changes(&r, 0, r.n), 0);
+}
+
+static void test_ramp(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    for (int i = 0; i < 900; i++)
+        frame(&r, 1.0 + 7.0 * i / 900);
+    check_budget(&r, 0, r.n, 33333333);
+    for (int i = 0; i < 900; i++)
+        frame(&r, 8.0 - 7.0 * i / 900);
+    frames(&r, 360, 1.0);
+    assert_int_equal(r.radius[r.n - 1], 10);
+    check_rises_by_one(&r);
+}
+
+static void test_sinusoid(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    for (int i = 0; i < 1800; i++) /* a period of 10 s */
+        frame(&r, 2.5 + 1.5 * sin(i * 2 * 3.14159265 / 300));
+    check_budget(&r, 0, r.n, 33333333);
+    check_rises_by_one(&r);
+}
+
+/* Every fourth frame costs twice as much: that is what the machine is like, not a spike. */
+static void test_bimodal(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    for (int i = 0; i < 1800; i++)
+        frame(&r, i % 4 ? 2.0 : 4.0);
+    check_budget(&r, 60, r.n, 33333333);
+    assert_true(changes(&r, 60, r.n) <= 6);
+}
+
+static void test_too_slow_for_anything(void **state)
+{
+    struct run r;
+    int filtered = 0;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 300, 1.0);
+    frames(&r, 1800, 60.0);
+    assert_true(r.governor.passing);
+    for (int i = 310; i < 2100; i++)
+        filtered += r.radius[i] > 0;
+    assert_true(filtered > 0 && filtered <= 1790 / 20); /* probes */
+    frames(&r, 60, 1.0);
+    assert_false(r.governor.passing);
+    assert_int_equal(r.radius[r.n - 1], 10);
+}
+
+/* A camera that halves its rate in the dark doubles the budget, and back. */
+static void test_frame_rate_change(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 300, 4.0);
+    assert_true(r.radius[299] < 10);
+    r.interval_ns = 66666666;
+    frames(&r, 300, 4.0);
+    assert_int_equal(r.radius[599], 10);
+    r.interval_ns = 33333333;
+    frames(&r, 300, 4.0);
+    assert_true(r.radius[899] < 10);
+    check_budget(&r, 630, 900, 33333333);
+}
+
+/* Stalls, clocks that stand still or run back, and frames lost on the way. */
+static void test_strange_clocks(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 300, 1.0);
+    r.t_ns += 3600000000000;
+    frames(&r, 30, 1.0);
+    r.interval_ns = 0;
+    frames(&r, 30, 1.0);
+    r.t_ns -= 1800000000000;
+    r.interval_ns = 33333333;
+    frames(&r, 30, 1.0);
+    for (int i = 0; i < 200; i++) { /* every second frame lost: the camera is as fast as before */
+        frame(&r, 1.0);
+        r.seq++;
+        r.t_ns += r.interval_ns;
+    }
+    assert_true(fabs(r.governor.interval_ns - 33333333) < 3 * MS);
+    assert_int_equal(r.radius[r.n - 1], 10);
+}
+
+static void test_changed_wishes(void **state)
+{
+    struct governor_config wish = {
+        .interval_ns = 33333333, .radius = 4, .radius_min = 1, .window = WINDOW_DISC};
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 100, 1.0);
+    governor_configure(&r.governor, &wish);
+    assert_int_equal(r.governor.limit, 4);
+    wish.radius = 12;
+    governor_configure(&r.governor, &wish);
+    frames(&r, 60, 1.0);
+    assert_int_equal(r.radius[r.n - 1], 12);
+    wish.radius = 0;
+    governor_configure(&r.governor, &wish);
+    assert_int_equal(r.governor.limit, 0);
+    frames(&r, 60, 1.0);
+    assert_false(r.governor.passing);
+    wish.radius = 10;
+    governor_configure(&r.governor, &wish);
+    frames(&r, 2, 1.0);
+    assert_int_equal(r.radius[r.n - 1], 10);
+    wish.radius_min = 9; /* a minimum that the load does not allow: unfiltered, not late */
+    governor_configure(&r.governor, &wish);
+    frames(&r, 60, 6.0);
+    assert_true(r.governor.passing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_idle_machine_keeps_the_radius),
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_no_pumping),
+        cmocka_unit_test(test_spikes),
+        cmocka_unit_test(test_ramp),
+        cmocka_unit_test(test_sinusoid),
+        cmocka_unit_test(test_bimodal),
+        cmocka_unit_test(test_too_slow_for_anything),
+        cmocka_unit_test(test_frame_rate_change),
+        cmocka_unit_test(test_strange_clocks),
+        cmocka_unit_test(test_changed_wishes),
+    };
+
+    return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
+}
