@@ -1,0 +1,447 @@
+/* DESIGN
+ * Whole frames by write(): the one way in that behaves alike in all versions of the module.
+ * The node is a camera for others only while somebody streams into it, so this sink streams
+ * from open to close. Facts about the module below were measured with 0.12.7, 0.13.2 and
+ * 0.15.0 (Linux 6.1, November 2026). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "sink.h"
+#include "v4l2.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define WATCH_NS (6 * SECOND_NS / 5) /* a writer that is alive repeats its frame every second */
+#define STUCK_NS SECOND_NS           /* a write that may not go on for so long has failed */
+#define MAX_LAG_INTERVALS 4          /* later than this, the clock is set anew */
+
+/* When frames are due, to the nanosecond and without rounding errors that add up. */
+struct pace {
+    bool on, running;
+    struct fraction fps;
+    int64_t t_due;
+    int64_t remainder; /* in units of 1/fps.num ns, not yet in t_due */
+};
+
+struct loopback {
+    struct sink base;
+    char path[PATH_MAX];
+    int fd, stop_fd;
+    size_t size;     /* of a frame in the device */
+    uint8_t *packed; /* room to put one together; the padding stays 0 */
+    struct pace pace;
+    bool checked; /* how others see the node has been looked at */
+};
+
+/* --- keeping pace --- */
+
+static int64_t interval_ns(const struct pace *p)
+{
+    return SECOND_NS * (int64_t)p->fps.den / p->fps.num;
+}
+
+static void pace_advance(struct pace *p)
+{
+    p->remainder += SECOND_NS * (int64_t)p->fps.den % p->fps.num;
+    p->t_due += interval_ns(p) + p->remainder / p->fps.num;
+    p->remainder %= p->fps.num;
+}
+
+/* Sleeps until the next frame is due: 0 or -ECANCELED. */
+static int pace_wait(struct pace *p, int stop_fd)
+{
+    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+    int64_t now = now_ns();
+
+    if (!p->on)
+        return 0;
+    if (!p->running || now > p->t_due + MAX_LAG_INTERVALS * interval_ns(p)) {
+        p->running = true;
+        p->t_due = now;
+        p->remainder = 0;
+    }
+    for (; now < p->t_due; now = now_ns()) {
+        const int64_t left = p->t_due - now;
+        const struct timespec t = {.tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS};
+
+        if (ppoll(&stop, 1, &t, NULL) > 0)
+            return -ECANCELED;
+    }
+    pace_advance(p);
+    return 0;
+}
+
+/* --- taking the node --- */
+
+/* From 0.13 on there is a file in sysfs that tells the state. */
+static bool module_tells_writers(int fd)
+{
+    char path[64];
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return false;
+    (void)snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/state", major(st.st_rdev),
+                   minor(st.st_rdev));
+    return !access(path, F_OK);
+}
+
+/* Whether somebody feeds the node: reads from it like any client for a while. */
+static bool frames_arrive(const char *path, int stop_fd)
+{
+    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    const int fd = v4l2_open(path, O_RDWR | O_NONBLOCK, NULL);
+    struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+    bool arrive = false;
+    uint8_t byte;
+
+    if (fd < 0)
+        return false;
+    if (!v4l2_call(fd, VIDIOC_STREAMON, &type)) {
+        /* At most two old frames are still there, whole ones however little is read. */
+        for (int i = 0; i < 3 && read(fd, &byte, 1) > 0; i++)
+            ;
+        arrive = poll(p, 2, WATCH_NS / 1000000) > 0 && p[0].revents & POLLIN;
+    }
+    (void)close(fd);
+    return arrive;
+}
+
+/* Makes 0.12.7 forget a writer that has left: one that only used write() is never counted
+ * out, and the node can then do nothing at all, or only give its last picture. */
+static void heal(const char *path)
+{
+    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
+    const int fd = v4l2_open(path, O_RDWR, NULL);
+
+    if (fd < 0)
+        return;
+    (void)v4l2_call(fd, VIDIOC_STREAMON, &type); /* fails, but registers a writer */
+    (void)close(fd);                             /* counts it out */
+    log_debug("'%s' was stuck after its last writer and has been reset", path);
+}
+
+static int not_loopback_error(const char *path, const struct v4l2_node *n, struct error *err)
+{
+    return error_set(err, -EINVAL,
+                     "'%s' is not a v4l2loopback node (driver %s): "
+                     "bilatcam --list-devices shows those",
+                     path, n->driver);
+}
+
+/* Opens the node and makes sure that it takes frames and that nobody else is writing. */
+static int claim(struct loopback *l, struct error *err)
+{
+    struct v4l2_node n;
+    int r = l->fd = v4l2_open(l->path, O_RDWR, err);
+
+    if (r < 0)
+        return r;
+    r = v4l2_identify(l->fd, &n);
+    if (r < 0 && r != -ENOTTY)
+        return error_set(err, r, "'%s' does not say what it is: %s", l->path, strerror(-r));
+    if (r < 0 || n.kind != V4L2_KIND_LOOPBACK) {
+        if (r < 0)
+            (void)snprintf(n.driver, sizeof(n.driver), "none");
+        return not_loopback_error(l->path, &n, err);
+    }
+    if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT)) {
+        const bool used = n.caps & V4L2_CAP_VIDEO_CAPTURE &&
+                          (module_tells_writers(l->fd) || frames_arrive(l->path, l->stop_fd));
+
+        if (used)
+            return error_set(err, -EBUSY,
+                             "'%s' has another program writing to it: stop that one "
+                             "(fuser -v '%s' tells which), or take another node",
+                             l->path, l->path);
+        (void)close(l->fd);
+        heal(l->path);
+        r = l->fd = v4l2_open(l->path, O_RDWR, err);
+        if (r < 0)
+            return r;
+        /* The module renews what the node can do only when it is asked. */
+        (void)v4l2_identify(l->fd, &n);
+    }
+    (void)snprintf(l->base.name, sizeof(l->base.name), "%.32s (%.120s)", n.card, l->path);
+    return 0;
+}
+
+/* --- agreeing on the format --- */
+
+static void set_rate(const struct loopback *l, struct fraction fps)
+{
+    struct v4l2_streamparm parm = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    int r;
+
+    if (!fps.num || !fps.den)
+        return;
+    parm.parm.output.timeperframe.numerator = fps.den;
+    parm.parm.output.timeperframe.denominator = fps.num;
+    r = v4l2_call(l->fd, VIDIOC_S_PARM, &parm);
+    if (r < 0) /* only what readers are told: pictures flow all the same */
+        log_debug("setting the frame rate of '%s': %s", l->path, strerror(-r));
+}
+
+static struct v4l2_format wanted_format(const struct frame *picture)
+{
+    struct v4l2_format fmt = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    struct v4l2_pix_format *pix = &fmt.fmt.pix;
+
+    pix->width = (uint32_t)picture->width;
+    pix->height = (uint32_t)picture->height;
+    pix->pixelformat = v4l2_fourcc_of(picture->format);
+    pix->field = V4L2_FIELD_NONE;
+    /* The one colour space whose defaults are limited-range BT.601, so that a reader that
+     * looks at nothing else takes the pictures for what they are. Readers that look at
+     * nothing at all assume the same. */
+    pix->colorspace = V4L2_COLORSPACE_SMPTE170M;
+    pix->ycbcr_enc = V4L2_YCBCR_ENC_601;
+    pix->quantization = V4L2_QUANTIZATION_LIM_RANGE;
+    pix->priv = V4L2_PIX_FMT_PRIV_MAGIC; /* without it the kernel clears the two above */
+    return fmt;
+}
+
+static int other_format_error(const struct loopback *l, const struct v4l2_pix_format *pix,
+                              const struct frame *wanted, struct error *err)
+{
+    return error_set(err, -EBUSY,
+                     "'%s' stays at %s %ux%u while a program has it open, and %s %dx%d is wanted: "
+                     "close what reads it (fuser -v '%s' tells), or give the same --size",
+                     l->path, v4l2_fourcc_name(pix->pixelformat).text, pix->width, pix->height,
+                     v4l2_fourcc_name(v4l2_fourcc_of(wanted->format)).text, wanted->width,
+                     wanted->height, l->path);
+}
+
+static int set_format(struct loopback *l, struct error *err)
+{
+    struct frame *picture = &l->base.picture;
+    struct v4l2_format fmt = wanted_format(picture);
+    struct colour colour = picture->colour;
+    struct error why;
+    size_t least;
+    int r = v4l2_call(l->fd, VIDIOC_S_FMT, &fmt);
+
+    /* What S_FMT returns as sizeimage is a whole number of pages up to 0.13, but readers are
+     * told, and hold frames against, what G_FMT returns. */
+    if (!r)
+        r = v4l2_call(l->fd, VIDIOC_G_FMT, &fmt);
+    if (r == -EBUSY)
+        return error_set(err, r,
+                         "'%s' keeps its format while other programs use it: close them "
+                         "(fuser -v '%s' tells which), or give the same --size",
+                         l->path, l->path);
+    if (r < 0)
+        return error_set(err, r, "setting %s %dx%d on '%s': %s", format_table[picture->format].name,
+                         picture->width, picture->height, l->path, strerror(-r));
+    if (fmt.fmt.pix.width != (uint32_t)picture->width ||
+        fmt.fmt.pix.height != (uint32_t)picture->height ||
+        fmt.fmt.pix.pixelformat != v4l2_fourcc_of(picture->format))
+        return other_format_error(l, &fmt.fmt.pix, picture, err);
+
+    /* 0.12 reckons the chroma of an odd number of rows too small. */
+    r = v4l2_layout(&fmt.fmt.pix, picture, &least, &why);
+    if (r < 0)
+        return error_set(err, r, "'%s': %s", l->path, why.text);
+    picture->colour = colour;
+    l->size = fmt.fmt.pix.sizeimage;
+    l->packed = calloc(1, l->size);
+    return l->packed ? 0 : error_set(err, -ENOMEM, "out of memory for '%s'", l->path);
+}
+
+/* --- the operations --- */
+
+static int loopback_close(struct sink *s, struct error *err)
+{
+    struct loopback *l = (struct loopback *)s;
+    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
+
+    (void)err;
+    if (!l)
+        return 0;
+    if (l->fd >= 0) {
+        /* 0.13 counts streams, and does not count one out that is only closed. */
+        (void)v4l2_call(l->fd, VIDIOC_STREAMOFF, &type);
+        (void)close(l->fd);
+    }
+    free(l->packed);
+    free(l);
+    return 0;
+}
+
+static int choose_picture(struct loopback *l, const struct sink_config *config, struct error *err)
+{
+    struct frame *picture = &l->base.picture;
+
+    *picture = frame_like(&config->picture);
+    picture->format = config->format < 0 ? FRAME_YUYV : (enum frame_format)config->format;
+    picture->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
+    if (picture->format != FRAME_YUYV && picture->format != FRAME_I420)
+        return error_set(err, -EINVAL, "a virtual camera carries yuyv or yu12, not %s",
+                         format_table[picture->format].name);
+    return 0;
+}
+
+static int find_path(struct loopback *l, const char *name, struct error *err)
+{
+    int r;
+
+    if (strcmp(name, "auto")) {
+        if (snprintf(l->path, sizeof(l->path), "%s", name) >= (int)sizeof(l->path))
+            return error_set(err, -ENOENT, "cannot open '%s': the name is too long", name);
+        return 0;
+    }
+    r = v4l2_find_loopback(l->path, sizeof(l->path));
+    if (r == -EACCES)
+        return error_set(err, r,
+                         "no v4l2loopback node found that may be opened: join the group of video "
+                         "devices (sudo usermod -aG video $USER) and log in again");
+    if (r < 0)
+        return error_set(err, -ENODEV,
+                         "no v4l2loopback node found: "
+                         "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam");
+    return 0;
+}
+
+static struct loopback *loopback_create(const struct sink_config *config)
+{
+    struct loopback *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return NULL;
+    l->base.ops = &sink_v4l2loopback;
+    l->base.hold = true;
+    l->fd = -1;
+    l->stop_fd = config->stop_fd;
+    l->pace.fps = config->fps;
+    l->pace.on = config->pace && config->fps.num && config->fps.den;
+    return l;
+}
+
+static int loopback_open(struct sink **ret, const struct sink_config *config, struct error *err)
+{
+    struct loopback *l = loopback_create(config);
+    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
+    int r;
+
+    if (!l)
+        return error_set(err, -ENOMEM, "cannot open '%s': out of memory", config->name);
+    r = choose_picture(l, config, err);
+    if (r < 0)
+        goto error;
+    r = find_path(l, config->name, err);
+    if (r < 0)
+        goto error;
+    r = claim(l, err);
+    if (r < 0)
+        goto error;
+    set_rate(l, config->fps);
+    r = set_format(l, err);
+    if (r < 0)
+        goto error;
+    /* Counts us in as a writer, so that 0.12 counts us out again even if we are killed. From
+     * 0.14 on it fails, because there write() itself does all this. */
+    (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
+    *ret = &l->base;
+    return 0;
+
+error:
+    (void)loopback_close(&l->base, NULL);
+    return r;
+}
+
+/* Programs that look for cameras pass over a node that takes pictures as well. */
+static void check_exclusive(struct loopback *l)
+{
+    struct v4l2_node n;
+
+    l->checked = true;
+    if (!v4l2_identify(l->fd, &n) && n.caps & V4L2_CAP_VIDEO_OUTPUT)
+        log_warning("%s was made without exclusive_caps=1: browsers and Zoom may not list it",
+                    l->base.name);
+}
+
+/* The frame as the device wants it: in the caller's memory if it lies right there. */
+static const uint8_t *arrange(struct loopback *l, const struct frame *f)
+{
+    struct frame packed = l->base.picture;
+    size_t bytes = 0;
+    bool right = true;
+
+    for (int p = 0; p < format_table[packed.format].planes; p++) {
+        right = right && f->stride[p] == packed.stride[p] && f->plane[p] == f->plane[0] + bytes;
+        bytes += packed.stride[p] * (size_t)frame_plane_rows(f, p);
+    }
+    if (right && bytes == l->size)
+        return f->plane[0];
+    frame_attach(&packed, l->packed);
+    frame_copy(&packed, f);
+    return l->packed;
+}
+
+static int write_error(const struct loopback *l, int code, struct error *err)
+{
+    switch (code) {
+    case -ENODEV:
+        return error_set(err, code, "'%s' is gone", l->path);
+    case -EBUSY:  /* from 0.14 on */
+    case -EINVAL: /* 0.13 */
+        return error_set(err, -EBUSY, "'%s' has another program writing to it", l->path);
+    default:
+        return error_set(err, -EIO, "writing to '%s': %s", l->path, strerror(-code));
+    }
+}
+
+/* Waits until a write may go on, which no version of the module asks for today. */
+static int wait_for_room(const struct loopback *l, struct error *err)
+{
+    struct pollfd p[2] = {{.fd = l->fd, .events = POLLOUT}, {.fd = l->stop_fd, .events = POLLIN}};
+    const int n = poll(p, 2, STUCK_NS / 1000000);
+
+    if (n > 0 && p[1].revents)
+        return error_set(err, -ECANCELED, "stopped");
+    if (n > 0 && p[0].revents & POLLOUT)
+        return 0;
+    return n < 0 && errno == EINTR ? 0 : write_error(l, -EAGAIN, err);
+}
+
+static int loopback_write(struct sink *s, const struct frame *f, struct error *err)
+{
+    struct loopback *l = (struct loopback *)s;
+    const uint8_t *data = arrange(l, f);
+    ssize_t n;
+    int r = pace_wait(&l->pace, l->stop_fd);
+
+    if (r < 0)
+        return error_set(err, r, "stopped");
+    while ((n = write(l->fd, data, l->size)) < 0) {
+        if (errno == EAGAIN)
+            r = wait_for_room(l, err);
+        else if (errno != EINTR)
+            r = write_error(l, -errno, err);
+        if (r < 0)
+            return r;
+    }
+    /* The rest cannot follow: every write() is a frame of its own. */
+    if ((size_t)n < l->size)
+        return error_set(err, -EIO, "'%s' took only %zd of %zu bytes: its format was changed",
+                         l->path, n, l->size);
+    if (!l->checked)
+        check_exclusive(l);
+    return 0;
+}
+
+const struct sink_ops sink_v4l2loopback = {
+    .name = "v4l2loopback",
+    .open = loopback_open,
+    .write = loopback_write,
+    .close = loopback_close,
+};

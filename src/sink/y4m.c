@@ -1,0 +1,277 @@
+/* YUV4MPEG2 to a file or a pipe.
+ *
+ * A file that could not take a frame whole is cut back to the last one that it did. A pipe is
+ * written in pieces that poll() promises not to block on, so that a reader that stands still
+ * cannot keep the program from ending; a frame cut short there is always an error.
+ * The format has no tag for the matrix and means BT.601, so that is what frames must be in. */
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GRACE_NS 200000000 /* how long after a stop a slow reader may take for its frame */
+
+struct y4m_sink {
+    struct sink base;
+    char file[128]; /* as messages call it, quotes included */
+    int fd;
+    int stop_fd;
+    bool own;     /* opened here, not standard output */
+    bool regular; /* never makes poll() wait */
+    bool failed;
+    int64_t t_give_up_ns; /* 0 until a stop was seen */
+    off_t whole;          /* bytes up to the end of the last whole frame */
+    uint64_t n_frames;
+};
+
+/* ----------------------------------------------------------------- writing */
+
+/* Waits for room in a pipe. -ECANCELED once a stop is GRACE_NS old. */
+static int wait_room(struct y4m_sink *y)
+{
+    for (;;) {
+        const bool stopped = y->t_give_up_ns != 0;
+        const int64_t left = stopped ? y->t_give_up_ns - now_ns() : 0;
+        struct pollfd fds[2] = {{.fd = y->fd, .events = POLLOUT},
+                                {.fd = stopped ? -1 : y->stop_fd, .events = POLLIN}};
+        const int r = poll(fds, 2, stopped ? (left > 0 ? (int)(left / 1000000) + 1 : 0) : -1);
+
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        if (r > 0 && fds[0].revents)
+            return 0; /* room, or an error that write() will name */
+        if (r > 0 && fds[1].revents)
+            y->t_give_up_ns = now_ns() + GRACE_NS;
+        if (r == 0)
+            return -ECANCELED;
+    }
+}
+
+static int put(struct y4m_sink *y, const void *data, size_t bytes)
+{
+    const uint8_t *p = data;
+
+    while (bytes) {
+        const size_t piece = y->regular || bytes < PIPE_BUF ? bytes : PIPE_BUF;
+        const int r = y->regular ? 0 : wait_room(y);
+        ssize_t n;
+
+        if (r)
+            return r;
+        n = write(y->fd, p, piece);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n <= 0)
+            return n ? -errno : -EIO;
+        p += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+static int put_plane(struct y4m_sink *y, const struct frame *f, int plane)
+{
+    const size_t bytes = frame_row_bytes(f, plane);
+    const int rows = frame_plane_rows(f, plane);
+
+    if (f->stride[plane] == bytes)
+        return put(y, f->plane[plane], bytes * (size_t)rows);
+    for (int row = 0; row < rows; row++) {
+        const int r = put(y, f->plane[plane] + (size_t)row * f->stride[plane], bytes);
+
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+/* Says what @r means, and leaves whole frames alone in the file. */
+static int fail(struct y4m_sink *y, int r, struct error *err)
+{
+    const bool cut = y->own && y->regular && y->whole > 0 && !ftruncate(y->fd, y->whole);
+
+    y->failed = true;
+    return error_set(err, r, "cannot write frame %" PRIu64 " to %s: %s; %s", y->n_frames + 1,
+                     y->file,
+                     r == -ECANCELED ? "stopped while its reader took no data" : strerror(-r),
+                     cut ? "the frames before it are whole" : "it may end with half a frame");
+}
+
+static int y4m_write(struct sink *s, const struct frame *f, struct error *err)
+{
+    struct y4m_sink *y = (struct y4m_sink *)s;
+    int r;
+
+    if (y->failed)
+        return error_set(err, -EIO, "%s has failed before", y->file);
+    r = put(y, "FRAME\n", 6);
+    for (int p = 0; !r && p < format_table[f->format].planes; p++)
+        r = put_plane(y, f, p);
+    if (r)
+        return fail(y, r, err);
+    y->n_frames++;
+    if (y->regular)
+        y->whole = lseek(y->fd, 0, SEEK_CUR);
+    return 0;
+}
+
+/* --------------------------------------------------------------- open, close */
+
+/* Existing pipes and character devices are written to as well; a disk is not a file. */
+static int open_file(struct y4m_sink *y, const char *name, struct error *err)
+{
+    struct stat st;
+
+    y->own = strcmp(name, "-") != 0;
+    if (y->own) {
+        (void)snprintf(y->file, sizeof(y->file), "'%.120s'", name);
+        if (!stat(name, &st) && S_ISBLK(st.st_mode))
+            return error_set(err, -EINVAL, "cannot write %s: it is a block device", y->file);
+        /* Non-blocking matters for a named pipe: opening one would wait for its reader. */
+        y->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    } else {
+        (void)snprintf(y->file, sizeof(y->file), "standard output");
+        y->fd = STDOUT_FILENO;
+    }
+    if (y->fd < 0 && errno == ENXIO)
+        return error_set(err, -ENXIO,
+                         "cannot open %s: nothing reads this pipe; start its reader first",
+                         y->file);
+    if (y->fd < 0 || fstat(y->fd, &st)) {
+        const int e = errno;
+
+        return error_set(err, -e, "cannot open %s: %s", y->file, strerror(e));
+    }
+    y->regular = S_ISREG(st.st_mode);
+    if (!y->own && isatty(y->fd))
+        return error_set(err, -EINVAL,
+                         "standard output is a terminal; redirect it to a file or pipe");
+    return 0;
+}
+
+/* The planar format nearest to @format: no sample is lost. */
+static int planar(enum frame_format format)
+{
+    switch (format) {
+    case FRAME_YUYV:
+    case FRAME_UYVY:
+        return FRAME_I422;
+    case FRAME_NV12:
+        return FRAME_I420;
+    default:
+        return (int)format;
+    }
+}
+
+static const char *colour_space(enum frame_format format)
+{
+    switch (format) {
+    case FRAME_I420:
+        return "420jpeg";
+    case FRAME_I422:
+        return "422";
+    case FRAME_I444:
+        return "444";
+    default:
+        return "mono";
+    }
+}
+
+static void set_picture(struct y4m_sink *y, const struct sink_config *config)
+{
+    struct frame *p = &y->base.picture;
+
+    *p = frame_like(&config->picture);
+    p->format = (enum frame_format)planar(config->format >= 0 ? (enum frame_format)config->format
+                                                              : p->format);
+    p->colour.matrix = COLOUR_BT601;
+    (void)frame_layout_packed(p);
+}
+
+static int write_header(struct y4m_sink *y, struct fraction fps, struct error *err)
+{
+    const struct frame *p = &y->base.picture;
+    char header[160];
+    const int n =
+        snprintf(header, sizeof(header),
+                 "YUV4MPEG2 W%d H%d F%" PRIu32 ":%" PRIu32 " Ip A0:0 C%s XCOLORRANGE=%s\n",
+                 p->width, p->height, fps.den ? fps.num : 0, fps.num ? fps.den : 0,
+                 colour_space(p->format), p->colour.range == COLOUR_FULL ? "FULL" : "LIMITED");
+    const int r = put(y, header, (size_t)n);
+
+    if (r)
+        return error_set(err, r, "cannot write the header of %s: %s", y->file,
+                         r == -ECANCELED ? "stopped while its reader took no data" : strerror(-r));
+    if (y->regular)
+        y->whole = lseek(y->fd, 0, SEEK_CUR);
+    return 0;
+}
+
+/* What was written is only safe once the disk has it, but that may take seconds, which a
+ * program that was told to stop does not have. */
+static bool must_sync(const struct y4m_sink *y)
+{
+    struct pollfd stop = {.fd = y->stop_fd, .events = POLLIN};
+
+    return y->regular && !y->failed && poll(&stop, 1, 0) == 0;
+}
+
+static int y4m_close(struct sink *s, struct error *err)
+{
+    struct y4m_sink *y = (struct y4m_sink *)s;
+    int r = 0;
+
+    if (!y)
+        return 0;
+    if (y->fd >= 0 && must_sync(y) && fsync(y->fd))
+        r = -errno;
+    if (y->fd >= 0 && y->own && close(y->fd) && !r)
+        r = -errno;
+    if (r)
+        (void)error_set(err, r, "cannot finish %s: %s; frames may be lost", y->file, strerror(-r));
+    free(y);
+    return r;
+}
+
+static int y4m_open(struct sink **ret, const struct sink_config *config, struct error *err)
+{
+    struct y4m_sink *y;
+    int r;
+
+    if (config->format >= 0 && !format_table[config->format].planes)
+        return error_usage(err, "'%.120s' takes raw frames, not %s", config->name,
+                           format_table[config->format].name);
+    y = calloc(1, sizeof(*y));
+    if (!y)
+        return error_set(err, -ENOMEM, "out of memory for '%.120s'", config->name);
+    y->base.ops = &sink_y4m;
+    y->fd = -1;
+    y->stop_fd = config->stop_fd;
+    set_picture(y, config);
+    r = open_file(y, config->name, err);
+    if (!r)
+        r = write_header(y, config->fps, err);
+    if (r) {
+        y->failed = true;
+        (void)y4m_close(&y->base, NULL);
+        return r;
+    }
+    (void)snprintf(y->base.name, sizeof(y->base.name), "%s", y->file);
+    *ret = &y->base;
+    return 0;
+}
+
+const struct sink_ops sink_y4m = {
+    .name = "y4m",
+    .open = y4m_open,
+    .write = y4m_write,
+    .close = y4m_close,
+};

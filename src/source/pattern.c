@@ -1,0 +1,381 @@
+/* `test:`, a camera that needs no hardware: a clean scene, noise like a sensor's, and a rate.
+ *
+ * The noise of a sample depends on nothing but seed, frame number, place and brightness, and all
+ * arithmetic is on integers: frame N has the same bytes on every machine, whatever was rendered
+ * before it. Noise is added to R'G'B', then pixels are converted to Y'CbCr (BT.601, limited
+ * range) and chroma is averaged over the pixels that share it. */
+#include "source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+
+#define DEFAULT_WIDTH 1280
+#define DEFAULT_HEIGHT 720
+#define MAX_NOISE 50
+#define MAX_FPS 1000
+#define CHUNK 512 /* columns rendered at once: stays in the first-level cache */
+#define USAGE "allowed: test:scene=portrait|chart,noise=0..50,seed=0..4294967295"
+
+struct pattern {
+    struct source base;
+    struct scene *scene;
+    struct frame frame; /* owns its memory */
+    uint32_t noise, seed;
+    int stop_fd;
+    uint64_t next;      /* the frame that read gives next */
+    int64_t t_start_ns; /* when frame 0 was due; live only */
+};
+
+/* ------------------------------------------------------------------ noise */
+
+static uint64_t mix64(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static uint32_t row_key(const struct pattern *p, uint64_t seq, int y, int component)
+{
+    const uint64_t place = (uint64_t)y * 3 + (uint64_t)component;
+
+    return (uint32_t)mix64(mix64(seq ^ (uint64_t)p->seed << 32) + place * 0x9E3779B97F4A7C15u);
+}
+
+/* Adds noise of sigma = @noise * (0.7 + 0.6 * v / 255) to values v, as shot noise grows with
+ * light. The sum of the four bytes of a hash is near enough to Gaussian; its sigma is 147.8.
+ * 19865 and 67 are 0.7 and 0.6 / 255, times 65536 / 147.8 for that, times 64. */
+static void add_noise(uint8_t *v, int n, uint32_t key, int noise)
+{
+    const int dark = noise * 19865, slope = noise * 67;
+
+    for (int x = 0; x < n; x++) {
+        uint32_t h = key + (uint32_t)x * 0x9E3779B1u;
+        int sum, value;
+
+        h = (h ^ (h >> 16)) * 0x7FEB352Du;
+        h = (h ^ (h >> 15)) * 0x846CA68Bu;
+        h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);
+        sum = (int)((h & 0xFFFF) + (h >> 16)) - 510;
+        value = v[x] + ((sum * ((dark + slope * v[x]) >> 6) + 32768) >> 16);
+        v[x] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+}
+
+/* ------------------------------------------------------------- Y'CbCr */
+
+/* BT.601, limited range, times 32768; the rows of chroma sum to nothing, so grey stays grey. */
+static const int16_t to_yuv[3][3] = {
+    {8414, 16520, 3208},
+    {-4857, -9535, 14392},
+    {14392, -12052, -2340},
+};
+
+struct chunk {
+    uint8_t rgb[3][CHUNK];
+    uint16_t sum[3][CHUNK]; /* R'G'B' added up over the pixels that share a chroma sample */
+};
+
+static void store_luma(const struct frame *f, const struct chunk *c, int x0, int y, int n)
+{
+    const struct samples s = frame_samples(f, 0);
+    uint8_t *out = s.base + (size_t)y * s.stride + (size_t)x0 * (size_t)s.step;
+    uint8_t line[CHUNK];
+
+    for (int x = 0; x < n; x++)
+        line[x] = (uint8_t)((to_yuv[0][0] * c->rgb[0][x] + to_yuv[0][1] * c->rgb[1][x] +
+                             to_yuv[0][2] * c->rgb[2][x] + (16 << 15) + (1 << 14)) >>
+                            15);
+    for (int x = 0; x < n; x++)
+        out[x * s.step] = line[x];
+}
+
+static void sum_chroma(struct chunk *c, int n, int hshift, bool first)
+{
+    for (int i = 0; i < 3; i++) {
+        const uint8_t *v = c->rgb[i];
+        uint16_t *sum = c->sum[i];
+
+        if (first)
+            memset(sum, 0, sizeof(c->sum[i]));
+        if (hshift)
+            for (int x = 0; x < n / 2; x++)
+                sum[x] = (uint16_t)(sum[x] + v[2 * x] + v[2 * x + 1]);
+        else
+            for (int x = 0; x < n; x++)
+                sum[x] = (uint16_t)(sum[x] + v[x]);
+    }
+}
+
+/* Writes @n chroma samples from chroma column @x0; each is the mean of 1 << @shift pixels. */
+static void store_chroma(const struct frame *f, const struct chunk *c, int x0, int y, int n,
+                         int shift)
+{
+    for (int i = 1; i < 3; i++) {
+        const struct samples s = frame_samples(f, i);
+        const int16_t *m = to_yuv[i];
+        const int offset = (128 << (15 + shift)) + (1 << (14 + shift));
+        uint8_t *out = s.base + (size_t)y * s.stride + (size_t)x0 * (size_t)s.step;
+        uint8_t line[CHUNK];
+
+        for (int x = 0; x < n; x++)
+            line[x] = (uint8_t)((m[0] * c->sum[0][x] + m[1] * c->sum[1][x] + m[2] * c->sum[2][x] +
+                                 offset) >>
+                                (15 + shift));
+        for (int x = 0; x < n; x++)
+            out[x * s.step] = line[x];
+    }
+}
+
+/* Renders the rows that share one row of chroma samples, CHUNK columns from @x0. */
+static void render_chunk(const struct pattern *p, uint64_t seq, int noise, const struct frame *f,
+                         int x0, int chroma_row)
+{
+    const struct format_info *info = &format_table[f->format];
+    const int y0 = chroma_row << info->vshift;
+    const int n = f->width - x0 < CHUNK ? f->width - x0 : CHUNK;
+    const int rows = f->height - y0 < 1 << info->vshift ? 1 : 1 << info->vshift;
+    struct chunk c;
+    uint8_t *const rgb[3] = {c.rgb[0], c.rgb[1], c.rgb[2]};
+
+    for (int y = y0; y < y0 + rows; y++) {
+        scene_row(p->scene, seq, x0, y, n, rgb);
+        for (int i = 0; noise && i < 3; i++)
+            add_noise(c.rgb[i], n, row_key(p, seq, y, i) + (uint32_t)x0 * 0x9E3779B1u, noise);
+        store_luma(f, &c, x0, y, n);
+        if (info->components == 3)
+            sum_chroma(&c, n, info->hshift, y == y0);
+    }
+    if (info->components == 3)
+        store_chroma(f, &c, x0 >> info->hshift, chroma_row, n >> info->hshift,
+                     info->hshift + (rows == 2));
+}
+
+static void render(const struct pattern *p, uint64_t seq, int noise, const struct frame *f)
+{
+    const int vshift = format_table[f->format].vshift;
+
+    for (int y = 0; y << vshift < f->height; y++)
+        for (int x = 0; x < f->width; x += CHUNK)
+            render_chunk(p, seq, noise, f, x, y);
+}
+
+/* --------------------------------------------------------------- options */
+
+static int parse_number(const char *text, uint32_t max, uint32_t *ret)
+{
+    char *end;
+    unsigned long long v;
+
+    if (text[0] < '0' || text[0] > '9')
+        return -EINVAL;
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    if (errno || *end || v > max)
+        return -EINVAL;
+    *ret = (uint32_t)v;
+    return 0;
+}
+
+static int parse_scene(const char *text, int *ret)
+{
+    for (int i = 0; scene_names[i]; i++)
+        if (!strcmp(text, scene_names[i])) {
+            *ret = i;
+            return 0;
+        }
+    return -EINVAL;
+}
+
+static int parse_option(struct pattern *p, int *scene, const char *key, const char *value)
+{
+    if (!strcmp(key, "scene"))
+        return parse_scene(value, scene);
+    if (!strcmp(key, "noise"))
+        return parse_number(value, MAX_NOISE, &p->noise);
+    if (!strcmp(key, "seed"))
+        return parse_number(value, UINT32_MAX, &p->seed);
+    return -ENOENT;
+}
+
+static int parse_name(struct pattern *p, int *scene, const char *name, struct error *err)
+{
+    char copy[128], *rest = copy, *item;
+    const char *const options = strchr(name, ':') ? strchr(name, ':') + 1 : "";
+
+    if (snprintf(copy, sizeof(copy), "%s", options) >= (int)sizeof(copy))
+        return error_usage(err, "too many options in '%.40s...': " USAGE, name);
+    while (*copy && (item = strsep(&rest, ","))) {
+        char *value = strchr(item, '=');
+        int r;
+
+        if (value)
+            *value++ = '\0';
+        r = value ? parse_option(p, scene, item, value) : -ENOENT;
+        if (r == -ENOENT)
+            return error_usage(err, "unknown option '%s' in '%s': " USAGE, item, name);
+        if (r)
+            return error_usage(err, "'%s' is no value for '%s' in '%s': " USAGE, value, item, name);
+    }
+    return 0;
+}
+
+static int set_picture(struct pattern *p, const struct source_config *config, struct error *err)
+{
+    struct source *s = &p->base;
+    const char *problem;
+
+    s->format = config->format < 0 ? FRAME_YUYV : (enum frame_format)config->format;
+    s->width = config->width ? config->width : DEFAULT_WIDTH;
+    s->height = config->height ? config->height : DEFAULT_HEIGHT;
+    s->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
+    s->live = config->fps.num && config->fps.den;
+    s->fps = s->live ? config->fps : (struct fraction){30, 1};
+    if (!format_table[s->format].planes)
+        return error_usage(err,
+                           "'%s' cannot give %s; allowed: yuyv, uyvy, nv12, yu12, 422p, 444p, grey",
+                           config->name, format_table[s->format].name);
+    problem = frame_size_problem(s->width, s->height);
+    if (problem)
+        return error_usage(err, "'%s' cannot be %dx%d: %s", config->name, s->width, s->height,
+                           problem);
+    if (s->fps.num / s->fps.den > MAX_FPS)
+        return error_usage(err, "'%s' cannot give %" PRIu32 " frames per second; at most %d",
+                           config->name, s->fps.num / s->fps.den, MAX_FPS);
+    p->frame = (struct frame){
+        .format = s->format, .width = s->width, .height = s->height, .colour = s->colour};
+    return 0;
+}
+
+/* ------------------------------------------------------------------ source */
+
+static void pattern_close(struct source *s)
+{
+    struct pattern *p = (struct pattern *)s;
+
+    if (!p)
+        return;
+    scene_destroy(p->scene);
+    frame_free(&p->frame);
+    free(p);
+}
+
+static int pattern_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    struct pattern *p = calloc(1, sizeof(*p));
+    int scene = 0, r;
+
+    if (!p)
+        return error_set(err, -ENOMEM, "out of memory for '%s'", config->name);
+    p->base.ops = &source_pattern;
+    p->noise = 8;
+    p->seed = 1;
+    p->stop_fd = config->stop_fd;
+    r = parse_name(p, &scene, config->name, err);
+    if (!r)
+        r = set_picture(p, config, err);
+    if (r)
+        goto error;
+    r = frame_alloc(&p->frame);
+    if (!r)
+        r = scene_create(&p->scene, scene, p->frame.width, p->frame.height);
+    if (r) {
+        (void)error_set(err, r, "out of memory for a test picture of %dx%d", p->frame.width,
+                        p->frame.height);
+        goto error;
+    }
+    (void)snprintf(p->base.name, sizeof(p->base.name), "test scene '%s', noise %" PRIu32,
+                   scene_names[scene], p->noise);
+    *ret = &p->base;
+    return 0;
+error:
+    pattern_close(&p->base);
+    return r;
+}
+
+/* Waits until @t_ns, not at all if it has passed. -ECANCELED when stopped. */
+static int wait_until(const struct pattern *p, int64_t t_ns)
+{
+    struct pollfd stop = {.fd = p->stop_fd, .events = POLLIN};
+    int r;
+
+    do {
+        const int64_t now = now_ns();
+        const int64_t left = t_ns > now ? t_ns - now : 0;
+        const struct timespec wait = {left / 1000000000, left % 1000000000};
+
+        r = ppoll(&stop, 1, &wait, NULL);
+        if (r < 0 && errno != EINTR)
+            return -errno;
+    } while (r < 0);
+    return r > 0 ? -ECANCELED : 0;
+}
+
+/* When frame number @seq is due. */
+static int64_t due_ns(const struct pattern *p, uint64_t seq)
+{
+    const uint64_t ticks = seq * p->base.fps.den;
+    const uint64_t second = ticks / p->base.fps.num, rest = ticks % p->base.fps.num;
+
+    return p->t_start_ns + (int64_t)(second * 1000000000 + rest * 1000000000 / p->base.fps.num);
+}
+
+/* A camera does not wait for its reader: passes over the frames that were due before the newest
+ * one that is. */
+static void skip_missed(struct pattern *p)
+{
+    const int64_t now = now_ns();
+
+    if (!p->t_start_ns)
+        p->t_start_ns = now;
+    while (due_ns(p, p->next + 1) <= now) {
+        p->next++;
+        p->base.n_dropped++;
+    }
+}
+
+static int pattern_read(struct source *s, struct frame *ret, struct error *err)
+{
+    struct pattern *p = (struct pattern *)s;
+    int r;
+
+    if (s->live)
+        skip_missed(p);
+    r = wait_until(p, 0);
+    if (!r) {
+        render(p, p->next, (int)p->noise, &p->frame);
+        r = s->live ? wait_until(p, due_ns(p, p->next)) : 0;
+    }
+    if (r)
+        return error_set(err, r, "reading the test scene: %s", strerror(-r));
+    p->frame.seq = p->next++;
+    p->frame.t_capture_ns = now_ns();
+    *ret = p->frame;
+    return 0;
+}
+
+static void pattern_release(struct source *s)
+{
+    (void)s;
+}
+
+static int pattern_truth(const struct source *s, uint64_t seq, struct frame *clean)
+{
+    render((const struct pattern *)s, seq, 0, clean);
+    return 0;
+}
+
+const struct source_ops source_pattern = {
+    .name = "test",
+    .open = pattern_open,
+    .close = pattern_close,
+    .read = pattern_read,
+    .release = pattern_release,
+    .truth = pattern_truth,
+};
