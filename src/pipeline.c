@@ -1,0 +1,366 @@
+#include "pipeline.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "stage.h"
+#include "thread.h"
+
+#define LOSSLESS_CAPACITY 2
+/* Both rings, and the slots that the stages hold. */
+#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + STAGE_MAX_DEPTH + 1)
+
+struct pipeline {
+    struct settings settings;
+    struct shared shared;
+    struct capture capture;
+    struct filtering filtering;
+    struct output output;
+    struct ring *captured, *filtered;
+    struct slot slots[MAX_SLOTS];
+    int n_slots;
+    void *slot_memory;
+    size_t slot_memory_size;
+    struct stats_header header;
+    pthread_t threads[3];
+    int n_threads;
+};
+
+void shared_fail(struct shared *s, int code, const struct error *err)
+{
+    bool first;
+
+    (void)pthread_mutex_lock(&s->lock);
+    first = !s->result;
+    if (first)
+        s->result = code;
+    (void)pthread_mutex_unlock(&s->lock);
+    if (first)
+        log_error("%s", err->text);
+}
+
+void shared_stop(struct shared *s)
+{
+    (void)!write(s->stop_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static struct wishes wishes_of(const struct settings *s)
+{
+    struct wishes w = {
+        .filter = {.radius = s->filter == FILTER_NONE ? 0 : s->radius,
+                   .sigma_space = s->sigma_space,
+                   .sigma_color = s->sigma_color,
+                   .range = (enum range_kernel)s->range,
+                   .window = (enum window_shape)s->window},
+        .latency_budget = s->latency_budget,
+        .radius_min = s->radius_min,
+    };
+
+    /* From the radius asked for, so that limiting it does not pump the picture. */
+    if (w.filter.sigma_space <= 0.0)
+        w.filter.sigma_space = filter_auto_sigma(w.filter.radius);
+    return w;
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+    const size_t n = strlen(text), m = strlen(suffix);
+
+    return n >= m && !strcmp(text + n - m, suffix);
+}
+
+static const struct source_ops *source_for(const char *name)
+{
+    if (!strncmp(name, "test:", 5))
+        return &source_pattern;
+    if (!strcmp(name, "auto") || !strncmp(name, "/dev/", 5))
+        return &source_v4l2;
+    return &source_y4m;
+}
+
+static const struct sink_ops *sink_for(const char *name)
+{
+    if (!strcmp(name, "null:"))
+        return &sink_null;
+    if (!strcmp(name, "-") || has_suffix(name, ".y4m"))
+        return &sink_y4m;
+    if (!strcmp(name, "auto") || !strncmp(name, "/dev/", 5))
+        return &sink_v4l2loopback;
+    return NULL;
+}
+
+static int open_capture(struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct source_config config = {
+        .name = s->input,
+        .width = s->width,
+        .height = s->height,
+        .fps = s->fps,
+        .format = s->format,
+        .stop_fd = p->shared.stop_fd,
+    };
+
+    return capture_open(&p->capture, source_for(s->input), &config, err);
+}
+
+static int open_filtering(struct pipeline *p, struct error *err)
+{
+    const struct engine_config config = {.threads = p->settings.threads};
+
+    return filtering_open(&p->filtering, p->settings.engine, &config, err);
+}
+
+static int open_output(struct pipeline *p, int quit_fd, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct source *source = p->capture.source;
+    const struct sink_ops *ops = sink_for(s->output);
+    struct sink_config config = {
+        .name = s->output,
+        .picture = {.format = working_format(source->format),
+                    .width = source->width,
+                    .height = source->height,
+                    .colour = source->colour},
+        .format = s->output_format,
+        .fps = source->fps,
+        .pace = !p->shared.live,
+        .stop_fd = p->shared.stop_fd,
+        .quit_fd = quit_fd,
+    };
+    int r;
+
+    if (!ops)
+        return error_usage(
+            err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
+    r = output_open(&p->output, ops, &config, err);
+    /* A window alone is enough where no other output was asked for by name. */
+    if (r && s->preview && !strcmp(s->output, "auto")) {
+        log_info("%s; the window is the only output", err->text);
+        r = 0;
+    }
+    if (r || !s->preview)
+        return r;
+#ifdef HAVE_PREVIEW
+    config.name = "preview";
+    config.format = -1;
+    return output_open(&p->output, &sink_preview, &config, err);
+#else
+    return error_set(err, -ENOTSUP, "the preview window is not built into this program");
+#endif
+}
+
+static int make_slot_memory(struct pipeline *p, struct error *err)
+{
+    const struct source *s = p->capture.source;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct frame shape = {.format = working_format(s->format),
+                          .width = s->width,
+                          .height = s->height,
+                          .colour = s->colour};
+    const size_t frame_bytes = (frame_layout(&shape) + page - 1) / page * page;
+    uint8_t *memory;
+
+    p->slot_memory_size = 2 * frame_bytes * (size_t)p->n_slots;
+    memory =
+        mmap(NULL, p->slot_memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return error_set(err, -ENOMEM, "out of memory for %d frames of %dx%d", 2 * p->n_slots,
+                         s->width, s->height);
+    p->slot_memory = memory;
+    for (int i = 0; i < p->n_slots; i++, memory += 2 * frame_bytes) {
+        p->slots[i].raw = p->slots[i].out = shape;
+        frame_attach(&p->slots[i].raw, memory);
+        frame_attach(&p->slots[i].out, memory + frame_bytes);
+    }
+    return 0;
+}
+
+/* Makes the rings and gives every stage the slots that it holds. */
+static int make_rings(struct pipeline *p, struct error *err)
+{
+    const int capacity = p->shared.live ? 1 : LOSSLESS_CAPACITY;
+    const enum ring_policy policy = p->shared.live ? RING_LATEST : RING_LOSSLESS;
+    struct engine *engine = p->filtering.engine;
+    struct slot *next = p->slots;
+    int r;
+
+    p->n_slots = 2 * capacity + 1 + p->filtering.depth + 1;
+    r = make_slot_memory(p, err);
+    if (r)
+        return r;
+    if (ring_create(&p->captured, policy, capacity) || ring_create(&p->filtered, policy, capacity))
+        return error_set(err, -ENOMEM, "out of memory for the rings");
+    p->capture.out = p->filtering.in = p->captured;
+    p->filtering.out = p->output.in = p->filtered;
+    for (int i = 0; i < capacity; i++) {
+        ring_add(p->captured, next++);
+        ring_add(p->filtered, next++);
+    }
+    p->capture.slot = next++;
+    p->output.slot = next++;
+    while (p->filtering.n_spare < p->filtering.depth)
+        p->filtering.spare[p->filtering.n_spare++] = next++;
+    if (engine->ops->pin(engine, p->slot_memory, p->slot_memory_size))
+        log_debug("frame memory is not pinned: copies to the device will be slower");
+    return 0;
+}
+
+static void fill_header(struct pipeline *p)
+{
+    const struct source *s = p->capture.source;
+    const struct engine *e = p->filtering.engine;
+    const struct sink *sink = p->output.outlets[0].sink;
+    struct stats_header *h = &p->header;
+
+    (void)snprintf(h->engine, sizeof(h->engine), "%s", e->ops->name);
+    (void)snprintf(h->device, sizeof(h->device), "%s", e->device);
+    (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[s->format].name);
+    (void)snprintf(h->format_out, sizeof(h->format_out), "%s",
+                   format_table[sink->picture.format].name);
+    h->width = s->width;
+    h->height = s->height;
+}
+
+static int open_all(struct pipeline *p, int quit_fd, struct error *err)
+{
+    int r;
+
+    p->shared.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->shared.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (p->shared.stop_fd < 0 || p->shared.done_fd < 0)
+        return error_set(err, -errno, "eventfd: %s", strerror(errno));
+    if (stats_create(&p->shared.stats))
+        return error_set(err, -ENOMEM, "out of memory for statistics");
+    r = open_capture(p, err);
+    if (r == 0)
+        r = open_filtering(p, err);
+    if (r == 0)
+        r = open_output(p, quit_fd, err);
+    if (r == 0)
+        r = make_rings(p, err);
+    if (r == 0 && *p->settings.stats)
+        r = output_measure(&p->output, p->capture.source, err);
+    return r;
+}
+
+int pipeline_open(struct pipeline **ret, const struct settings *settings, int quit_fd,
+                  struct error *err)
+{
+    struct pipeline *p = calloc(1, sizeof(*p));
+    int r;
+
+    if (!p || pthread_mutex_init(&p->shared.lock, NULL)) {
+        free(p);
+        return error_set(err, -ENOMEM, "out of memory");
+    }
+    p->settings = *settings;
+    p->shared.stop_fd = p->shared.done_fd = -1;
+    p->shared.max_frames = (uint64_t)settings->frames;
+    p->shared.wishes = wishes_of(settings);
+    p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
+    r = open_all(p, quit_fd, err);
+    if (r) {
+        (void)pipeline_close(p);
+        return r;
+    }
+    fill_header(p);
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.source->name, p->header.width,
+             p->header.height, p->header.format_in, p->header.engine, p->header.device,
+             p->output.outlets[0].sink->name, p->header.format_out);
+    *ret = p;
+    return 0;
+}
+
+int pipeline_start(struct pipeline *p, struct error *err)
+{
+    const struct {
+        const char *name;
+        void *(*run)(void *);
+        void *stage;
+    } stages[3] = {
+        {"output", output_run, &p->output},
+        {"filter", filtering_run, &p->filtering},
+        {"capture", capture_run, &p->capture},
+    };
+
+    for (int i = 0; i < 3; i++) {
+        const int r = thread_start(&p->threads[i], stages[i].name, stages[i].run, stages[i].stage);
+
+        if (r)
+            return error_set(err, r, "cannot start thread %s: %s", stages[i].name, strerror(-r));
+        p->n_threads++;
+    }
+    return 0;
+}
+
+int pipeline_done_fd(const struct pipeline *p)
+{
+    return p->shared.done_fd;
+}
+
+void pipeline_stop(struct pipeline *p)
+{
+    shared_stop(&p->shared);
+}
+
+void pipeline_apply(struct pipeline *p, const struct settings *settings)
+{
+    const struct wishes w = wishes_of(settings);
+
+    (void)pthread_mutex_lock(&p->shared.lock);
+    p->shared.wishes = w;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
+{
+    stats_snapshot(p->shared.stats, stats);
+    stats->frames_dropped +=
+        stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
+    *header = p->header;
+}
+
+void pipeline_join(struct pipeline *p)
+{
+    /* Those that did start must not wait for those that did not. */
+    if (p->n_threads && p->n_threads < 3) {
+        shared_stop(&p->shared);
+        ring_close(p->captured);
+        ring_close(p->filtered);
+    }
+    for (int i = 0; i < p->n_threads; i++)
+        (void)pthread_join(p->threads[i], NULL);
+    p->n_threads = 0;
+}
+
+int pipeline_close(struct pipeline *p)
+{
+    int result, r;
+
+    pipeline_join(p);
+    r = output_close(&p->output);
+    result = p->shared.result ? p->shared.result : r;
+    filtering_close(&p->filtering);
+    capture_close(&p->capture);
+    if (p->slot_memory)
+        (void)munmap(p->slot_memory, p->slot_memory_size);
+    ring_destroy(p->captured);
+    ring_destroy(p->filtered);
+    stats_destroy(p->shared.stats);
+    if (p->shared.stop_fd >= 0)
+        (void)close(p->shared.stop_fd);
+    if (p->shared.done_fd >= 0)
+        (void)close(p->shared.done_fd);
+    (void)pthread_mutex_destroy(&p->shared.lock);
+    free(p);
+    return result;
+}

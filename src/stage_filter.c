@@ -1,0 +1,182 @@
+#include "stage.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "log.h"
+
+static struct wishes present_wishes(struct shared *s, int64_t *other_ns)
+{
+    struct wishes w;
+
+    (void)pthread_mutex_lock(&s->lock);
+    w = s->wishes;
+    *other_ns = s->other_ns;
+    (void)pthread_mutex_unlock(&s->lock);
+    return w;
+}
+
+static bool governed(const struct shared *s, const struct wishes *w)
+{
+    return s->live && w->latency_budget != BUDGET_OFF;
+}
+
+static struct governor_config governor_wishes(const struct shared *s, const struct wishes *w)
+{
+    return (struct governor_config){
+        .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
+        .interval_ns = s->interval_ns,
+        .radius = w->filter.radius,
+        .radius_min = w->radius_min,
+        .window = w->filter.window,
+    };
+}
+
+int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
+                   struct error *err)
+{
+    const int r = engine_open(&f->engine, engine, config, err);
+    const struct governor_config limits = governor_wishes(f->shared, &f->shared->wishes);
+
+    if (r)
+        return r;
+    f->config = *config;
+    f->depth = f->shared->live ? 1 : f->engine->depth;
+    if (f->depth > STAGE_MAX_DEPTH)
+        f->depth = STAGE_MAX_DEPTH;
+    governor_init(&f->governor, &limits);
+    return 0;
+}
+
+void filtering_close(struct filtering *f)
+{
+    if (f->engine)
+        f->engine->ops->destroy(f->engine);
+}
+
+/* The device failed: the CPU takes over, beginning with the frames that were in flight. */
+static int replace_engine(struct filtering *f, int code)
+{
+    struct error err;
+    int r;
+
+    if (f->engine->ops == &engine_simd || f->engine->ops == &engine_reference)
+        return code;
+    log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
+              f->engine->device, strerror(-code));
+    f->engine->ops->destroy(f->engine);
+    f->engine = NULL;
+    r = engine_simd.create(&f->engine, &f->config, &err);
+    for (int i = 0; i < f->n_jobs && r == 0; i++) {
+        struct job *j = &f->jobs[i];
+
+        if (!j->submitted)
+            continue;
+        r = f->engine->ops->submit(f->engine, &j->slot->raw, &j->slot->out, &j->filter);
+        if (r == 0)
+            r = f->engine->ops->collect(f->engine);
+        j->submitted = false;
+    }
+    f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */
+    return r;
+}
+
+static int start_job(struct filtering *f, struct slot *slot)
+{
+    struct shared *s = f->shared;
+    struct job *j = &f->jobs[f->n_jobs++];
+    int64_t other_ns;
+    const struct wishes w = present_wishes(s, &other_ns);
+    int r = 0;
+
+    *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
+    if (governed(s, &w)) {
+        const struct governor_config limits = governor_wishes(s, &w);
+
+        governor_configure(&f->governor, &limits);
+        j->filter.radius = f->governor.limit;
+    }
+    j->submitted = j->filter.radius > 0;
+    slot->radius = j->filter.radius;
+    slot->radius_requested = w.filter.radius;
+    slot->result = j->submitted ? &slot->out : &slot->raw;
+    if (j->submitted)
+        r = f->engine->ops->submit(f->engine, &slot->raw, &slot->out, &j->filter);
+    return r ? replace_engine(f, r) : 0;
+}
+
+static void govern(struct filtering *f, const struct slot *slot)
+{
+    int64_t other_ns;
+    const struct wishes w = present_wishes(f->shared, &other_ns);
+    const bool was_passing = f->governor.passing;
+    const struct governor_sample sample = {
+        .t_capture_ns = slot->raw.t_capture_ns,
+        .seq = slot->raw.seq,
+        .filter_ns = slot->filter_ns,
+        .other_ns = other_ns,
+        .radius = slot->radius,
+    };
+
+    if (!governed(f->shared, &w))
+        return;
+    (void)governor_step(&f->governor, &sample);
+    if (f->governor.passing && !was_passing)
+        log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered",
+                    f->governor.config.radius_min);
+    else if (was_passing && !f->governor.passing)
+        log_info("fast enough again: frames are filtered");
+}
+
+/* Waits for the oldest frame in flight and hands it on. */
+static int finish_job(struct filtering *f)
+{
+    struct slot *slot = f->jobs[0].slot;
+    int r = 0;
+
+    if (f->jobs[0].submitted)
+        r = f->engine->ops->collect(f->engine);
+    if (r)
+        r = replace_engine(f, r);
+    if (r)
+        return r;
+    slot->filter_ns = now_ns() - f->jobs[0].t_start_ns;
+    govern(f, slot);
+    f->n_jobs--;
+    memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
+    r = ring_put(f->out, &slot);
+    if (r)
+        stats_unshown(f->shared->stats, 1);
+    f->spare[f->n_spare++] = slot;
+    return r;
+}
+
+void *filtering_run(void *arg)
+{
+    struct filtering *f = arg;
+    struct error err;
+    int r = 0;
+
+    while (r == 0) {
+        const int64_t deadline = f->n_jobs ? 0 : INT64_MAX;
+        int taken = -EAGAIN;
+
+        if (f->n_jobs < f->depth)
+            taken = ring_take(f->in, &f->spare[f->n_spare - 1], deadline);
+        if (taken == 0)
+            r = start_job(f, f->spare[--f->n_spare]);
+        else if (f->n_jobs)
+            r = finish_job(f);
+        else
+            break; /* closed and empty */
+    }
+    if (r && r != -EPIPE) {
+        (void)error_set(&err, r, "engine failed: %s", strerror(-r));
+        shared_fail(f->shared, r, &err);
+        shared_stop(f->shared);
+    }
+    ring_close(f->out);
+    stats_unshown(f->shared->stats,
+                  (uint64_t)f->n_jobs + ring_discard(f->in, &f->spare[f->n_spare - 1]));
+    return NULL;
+}

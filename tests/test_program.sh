@@ -1,0 +1,229 @@
+#!/bin/bash
+# The program as its users meet it: what it prints, its exit status, and what it says of bad
+# input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+set -u
+export LC_ALL=C
+bilatcam=$(realpath "$1")
+shipped_config=$(realpath "$2")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export XDG_CONFIG_HOME=$dir/config XDG_CONFIG_DIRS=/nonexistent
+cd "$dir" || exit 1
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL $*"
+    sed 's/^/    | /' err out 2>/dev/null | head -n 20
+}
+
+# run STATUS ARGUMENT...: runs the program and compares its exit status.
+run() {
+    local want=$1 got
+    shift
+    timeout 60 "$bilatcam" "$@" >out 2>err </dev/null
+    got=$?
+    if [ "$got" -eq "$want" ]; then ok; else bad "exit status $got, not $want: $*"; fi
+}
+
+# refused STATUS PATTERN ARGUMENT...: one line on stderr that begins with the program's name and
+# matches the pattern, nothing on stdout.
+refused() {
+    local want=$1 pattern=$2
+    shift 2
+    run "$want" "$@"
+    if [ "$(wc -l <err)" -eq 1 ] && grep -q "^bilatcam: " err && grep -qE -- "$pattern" err &&
+        [ ! -s out ]; then
+        ok
+    else
+        bad "message of: $*  (wanted: $pattern)"
+    fi
+}
+
+expect() { # FILE PATTERN WHAT
+    if grep -qE -- "$2" "$1"; then ok; else bad "$3: no '$2' in $1"; fi
+}
+
+header() { printf 'YUV4MPEG2 %s\n' "$*"; }
+frames() { # COUNT BYTES
+    local i
+    for ((i = 0; i < $1; i++)); do
+        printf 'FRAME\n'
+        head -c "$2" /dev/zero
+    done
+}
+
+wait_for() { # PATTERN in err, at most 20 s
+    for _ in $(seq 200); do
+        grep -qsE -- "$1" err && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+test_information() {
+    run 0 --help
+    expect out '^  -r, --radius N' help
+    expect out '--output-format NAME' help
+    run 0 --version
+    expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg$' version
+    run 0 --list-engines
+    expect out '^simd  ' engines
+    expect out '^reference  ' engines
+    run 0 --list-devices
+    run 0 --print-config
+    expect out '^radius = 5$' 'print-config'
+    sed -E 's/^#([a-z-]+ = )/\1/; s/^#([a-z-]+ =)$/\1 /' "$shipped_config" >uncommented
+    if diff <(grep -v '^# bilatcam' uncommented) <(grep -v '^# bilatcam' out) >different; then
+        ok
+    else
+        cp different out
+        bad "the shipped configuration file is not what --print-config prints"
+    fi
+    run 0 --print-config -r 7 --set sigma-space=3
+    expect out '^radius = 7$' 'print-config'
+    cp out again.conf
+    run 0 --print-config -c again.conf
+    if cmp -s out again.conf; then ok; else bad "--print-config does not read what it wrote"; fi
+    if [ -e /dev/full ]; then
+        timeout 20 "$bilatcam" --help >/dev/full 2>err
+        [ $? -eq 1 ] && ok || bad "--help on a full disk"
+    fi
+}
+
+test_wrong_usage() {
+    refused 2 "unknown option '--radios'" --radios 5
+    refused 2 "unknown option '-z'" -z
+    refused 2 "'--radius' needs a value" --radius
+    refused 2 "unexpected argument 'x'" x
+    refused 2 "radius = '33': must be an integer from 0 to 32" -r 33
+    refused 2 "size = '641x480': .*even width" --size 641x480
+    refused 2 "range = 'box': must be one of gaussian, lorentzian" --range box
+    refused 2 "unknown key 'nonsense'" --set nonsense=1
+    refused 2 "KEY=VALUE" --set radius
+    refused 2 "output 'x.mp4': must be" -i test: -o x.mp4
+    refused 2 "both be standard output" -i test: -o - --stats -
+    refused 2 "no.*option|unknown" -i test:colour=red -o null: --frames 1
+    refused 2 "noise" -i test:noise=9999 -o null: --frames 1
+    refused 2 "scene" -i test:scene=moon -o null: --frames 1
+}
+
+test_configuration() {
+    mkdir -p config/bilatcam
+    printf 'radius = 3\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
+    refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be a number from 1 to 200" -i test:
+    refused 2 "configuration '/nonexistent': No such file" -c /nonexistent
+    run 0 --version
+    printf 'radius = 3\n' >config/bilatcam/bilatcam.conf
+    run 0 --print-config
+    expect out '^radius = 3$' "the user's configuration"
+    rm -r config
+}
+
+test_bad_devices() {
+    refused 1 "/dev/video99.*[Nn]o such" -i /dev/video99 -o null:
+    refused 1 "/dev/null" -i /dev/null -o null:
+    refused 1 "/dev/video99" -i test: -o /dev/video99
+    refused 1 "/dev/null.*v4l2loopback" -i test: -o /dev/null
+}
+
+test_bad_files() {
+    refused 1 "missing.y4m.*No such file" -i missing.y4m -o null:
+    refused 1 "$dir" -i "$dir" -o null:
+    : >empty.y4m
+    refused 1 "empty.y4m" -i empty.y4m -o null:
+    head -c 5000 /dev/urandom >noise.y4m
+    refused 1 "noise.y4m" -i noise.y4m -o null:
+    { header W641 H480 F30:1 C420; frames 1 462240; } >odd.y4m
+    refused 1 "odd.y4m.*width must be even" -i odd.y4m -o null:
+    { header W64 H48 F30:1 C420p10; frames 1 9216; } >deep.y4m
+    refused 1 "deep.y4m.*C420p10" -i deep.y4m -o null:
+    header W64 H48 F30:1 C420 >none.y4m
+    run 0 -i none.y4m -o null:
+    { header W64 H48 F30:1 C420; frames 3 4608; printf 'FRAME\n'; head -c 100 /dev/zero; } >cut.y4m
+    run 1 -i cut.y4m -o cut-out.y4m --stats stats.json
+    expect err "cut.y4m" 'truncated file'
+    [ "$(stat -c %s cut-out.y4m)" -gt 13800 ] && ok || bad "whole frames of a truncated file"
+    expect stats.json '"frames_out": 3,' 'truncated file'
+    refused 1 "cut.y4m.*64x48" -i cut.y4m -o null: --size 128x96
+    refused 1 "no/such/dir" -i test: -o no/such/dir/x.y4m --frames 1
+    if [ -e /dev/full ]; then
+        ln -s /dev/full full.y4m
+        run 1 -i test: --size 320x240 -o full.y4m --frames 10
+        expect err "full.y4m.*No space left" 'full disk'
+        run 1 -i test: --size 64x48 -o null: --frames 2 --stats /dev/full
+        expect err "/dev/full.*No space left" 'full disk'
+    fi
+}
+
+test_closed_pipe() {
+    timeout 60 "$bilatcam" -i test: --size 320x240 -o - 2>err | head -c 1000 >out
+    [ "${PIPESTATUS[0]}" -eq 1 ] && ok || bad "closed pipe: exit status"
+    expect err 'bilatcam: .*(closed|Broken pipe)' 'closed pipe'
+}
+
+# A file through the program and through two of them in a pipe gives the same bytes.
+test_files() {
+    run 0 -i test: --size 322x243 --frames 5 -r 0 -o clip.y4m
+    run 0 -i clip.y4m -o once.y4m -r 2
+    timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 -r 0 -o - |
+        timeout 60 "$bilatcam" -q -i - -o twice.y4m -r 2
+    cmp -s once.y4m twice.y4m && ok || bad "file and pipe differ"
+    run 0 -i clip.y4m -o same.y4m --filter none
+    cmp -s clip.y4m same.y4m && ok || bad "filter = none changes the picture"
+    run 0 -i clip.y4m -o same.y4m -r 0
+    cmp -s clip.y4m same.y4m && ok || bad "radius 0 changes the picture"
+    cmp -s clip.y4m once.y4m && bad "radius 2 does not change the picture" || ok
+    run 0 -i clip.y4m -o null: --stats stats.json
+    expect stats.json '"frames_in": 5, "frames_out": 5, "frames_dropped": 0, "frames_bad": 0' files
+}
+
+test_signals() {
+    local signal pid
+    for signal in INT TERM; do
+        rm -f err stats.json
+        "$bilatcam" -i test: --fps 20 --size 320x240 -o null: --stats stats.json 2>err &
+        pid=$!
+        wait_for '->' && ok || bad "start"
+        kill -"$signal" "$pid"
+        wait "$pid" && ok || bad "SIG$signal: exit status $?"
+        expect stats.json '"frames_out": [0-9]+' "SIG$signal"
+    done
+}
+
+test_reload() {
+    local pid
+    rm -f err
+    printf 'radius = 2\n' >live.conf
+    "$bilatcam" -i test: --fps 20 --size 320x240 -o null: -c live.conf --frames 80 \
+        --stats stats.json 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    printf 'radius = 99\n' >live.conf
+    kill -HUP "$pid"
+    wait_for "line 1: radius = '99'.*running settings stay" && ok || bad "bad file refused"
+    printf 'radius = 3\nfps = 25\n' >live.conf
+    kill -HUP "$pid"
+    wait_for "^bilatcam: radius = 3" && ok || bad "live key"
+    wait "$pid" && ok || bad "end after reload"
+    expect stats.json '"radius_requested": 3' reload
+}
+
+test_live_frames() {
+    run 0 -i test: --fps 100 --size 64x48 -o null: --frames 20 --stats stats.json
+    expect stats.json '"frames_out": 20,' 'live frames'
+    python3 - stats.json <<'PY' && ok || bad "frames in = out + dropped + bad"
+import json, sys
+s = json.load(open(sys.argv[1]))
+sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad"])
+PY
+}
+
+for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
+    test_closed_pipe test_files test_signals test_reload test_live_frames; do
+    "$t"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
