@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture.h"
+#include "filtering.h"
 #include "log.h"
-#include "stage.h"
+#include "output.h"
 #include "thread.h"
 
 #define LOSSLESS_CAPACITY 2
 /* Both rings, and the slots that the stages hold. */
-#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + STAGE_MAX_DEPTH + 1)
+#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
 
 struct pipeline {
     struct settings settings;
@@ -33,24 +35,6 @@ struct pipeline {
     pthread_t threads[3];
     int n_threads;
 };
-
-void shared_fail(struct shared *s, int code, const struct error *err)
-{
-    bool first;
-
-    (void)pthread_mutex_lock(&s->lock);
-    first = !s->result;
-    if (first)
-        s->result = code;
-    (void)pthread_mutex_unlock(&s->lock);
-    if (first)
-        log_error("%s", err->text);
-}
-
-void shared_stop(struct shared *s)
-{
-    (void)!write(s->stop_fd, &(uint64_t){1}, sizeof(uint64_t));
-}
 
 static struct wishes wishes_of(const struct settings *s)
 {
@@ -97,6 +81,15 @@ static const struct sink_ops *sink_for(const char *name)
     return NULL;
 }
 
+/* Opening the output would empty the input before it is read. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 static int open_capture(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
@@ -141,6 +134,8 @@ static int open_output(struct pipeline *p, int quit_fd, struct error *err)
     if (!ops)
         return error_usage(
             err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
+    if (same_file(s->input, s->output))
+        return error_usage(err, "'%s' is both input and output: choose another output", s->output);
     r = output_open(&p->output, ops, &config, err);
     /* A window alone is enough where no other output was asked for by name. */
     if (r && s->preview && !strcmp(s->output, "auto")) {

@@ -290,7 +290,7 @@ void v4l2_list(FILE *out)
 {
     int number[MAX_NODES];
     const size_t n = node_numbers(number);
-    int n_cameras = 0, n_loopbacks = 0;
+    int n_cameras = 0, n_loopbacks = 0, n_closed = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct v4l2_node node;
@@ -298,7 +298,8 @@ void v4l2_list(FILE *out)
         const int fd = open_node(number[i], &node, &err);
 
         if (fd < 0) {
-            fprintf(out, "/dev/video%d  %s\n", number[i], err.text);
+            fprintf(out, "%s\n", err.text);
+            n_closed++;
             continue;
         }
         if (node.kind == V4L2_KIND_CAMERA) {
@@ -311,7 +312,10 @@ void v4l2_list(FILE *out)
         (void)close(fd);
     }
     if (!n_cameras)
-        fprintf(out, "no cameras found: plug one in, or use --input test: for a moving scene\n");
+        fprintf(out, "no cameras found%s\n",
+                n_closed ? " that can be opened"
+                         : ": plug one in, or use --input test: for a moving scene");
     if (!n_loopbacks)
-        fprintf(out, "no v4l2loopback node found: %s\n", NO_LOOPBACK_HINT);
+        fprintf(out, "no v4l2loopback node found%s\n",
+                n_closed ? " that can be opened" : ": " NO_LOOPBACK_HINT);
 }

@@ -130,6 +130,7 @@ test_bad_devices() {
 }
 
 test_bad_files() {
+    { header W64 H48 F30:1 C420; frames 1 4608; } >once.y4m
     refused 1 "missing.y4m.*No such file" -i missing.y4m -o null:
     refused 1 "$dir" -i "$dir" -o null:
     : >empty.y4m
@@ -148,6 +149,7 @@ test_bad_files() {
     [ "$(stat -c %s cut-out.y4m)" -gt 13800 ] && ok || bad "whole frames of a truncated file"
     expect stats.json '"frames_out": 3,' 'truncated file'
     refused 1 "cut.y4m.*64x48" -i cut.y4m -o null: --size 128x96
+    refused 2 "once.y4m' is both input and output" -i ./once.y4m -o once.y4m
     refused 1 "no/such/dir" -i test: -o no/such/dir/x.y4m --frames 1
     if [ -e /dev/full ]; then
         ln -s /dev/full full.y4m

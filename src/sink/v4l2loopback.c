@@ -23,6 +23,7 @@
 #define WATCH_NS (6 * SECOND_NS / 5) /* a writer that is alive repeats its frame every second */
 #define STUCK_NS SECOND_NS           /* a write that may not go on for so long has failed */
 #define MAX_LAG_INTERVALS 4          /* later than this, the clock is set anew */
+#define MAX_INTERVAL 3600            /* seconds; a rate that slow is a mistake in some header */
 
 /* When frames are due, to the nanosecond and without rounding errors that add up. */
 struct pace {
@@ -285,8 +286,8 @@ static int choose_picture(struct loopback *l, const struct sink_config *config, 
     picture->format = config->format < 0 ? FRAME_YUYV : (enum frame_format)config->format;
     picture->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
     if (picture->format != FRAME_YUYV && picture->format != FRAME_I420)
-        return error_set(err, -EINVAL, "a virtual camera carries yuyv or yu12, not %s",
-                         format_table[picture->format].name);
+        return error_usage(err, "a virtual camera carries yuyv or yu12, not %s",
+                           format_table[picture->format].name);
     return 0;
 }
 
@@ -322,7 +323,8 @@ static struct loopback *loopback_create(const struct sink_config *config)
     l->fd = -1;
     l->stop_fd = config->stop_fd;
     l->pace.fps = config->fps;
-    l->pace.on = config->pace && config->fps.num && config->fps.den;
+    l->pace.on =
+        config->pace && config->fps.num && config->fps.den / config->fps.num < MAX_INTERVAL;
     return l;
 }
 

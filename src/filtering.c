@@ -1,8 +1,9 @@
-#include "stage.h"
+#include "filtering.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "config.h"
 #include "log.h"
 
 static struct wishes present_wishes(struct shared *s, int64_t *other_ns)
@@ -42,8 +43,8 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
         return r;
     f->config = *config;
     f->depth = f->shared->live ? 1 : f->engine->depth;
-    if (f->depth > STAGE_MAX_DEPTH)
-        f->depth = STAGE_MAX_DEPTH;
+    if (f->depth > FILTERING_MAX_DEPTH)
+        f->depth = FILTERING_MAX_DEPTH;
     governor_init(&f->governor, &limits);
     return 0;
 }

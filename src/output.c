@@ -1,10 +1,11 @@
-#include "stage.h"
+#include "output.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "convert.h"
 #include "log.h"
 #include "placeholder.h"
 

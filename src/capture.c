@@ -1,4 +1,4 @@
-#include "stage.h"
+#include "capture.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,0 +1,38 @@
+#pragma once
+/* The second stage: filters, with the radius that the governor allows. Live video has one frame
+ * in flight, files as many as the engine takes. Where the device fails, the CPU takes over. */
+#include "engine.h"
+#include "governor.h"
+#include "ring.h"
+#include "stage.h"
+
+#define FILTERING_MAX_DEPTH 8
+
+/* A frame inside the stage. */
+struct job {
+    struct slot *slot;
+    struct filter filter;
+    int64_t t_start_ns;
+    bool submitted; /* else it needs no engine, or no more */
+};
+
+struct filtering {
+    struct shared *shared;
+    struct engine *engine;
+    struct engine_config config;
+    int depth; /* frames in flight at most */
+    struct governor governor;
+    struct ring *in, *out;
+    struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
+    int n_jobs;
+    struct slot *spare[FILTERING_MAX_DEPTH]; /* to exchange for captured ones */
+    int n_spare;
+};
+
+/* Opens the engine called @engine for a source that @f->shared describes. Context: main. */
+int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
+                   struct error *err);
+void filtering_close(struct filtering *f);
+
+/* The thread. */
+void *filtering_run(void *filtering);
