@@ -79,6 +79,10 @@ void settings_init(struct settings *s);
  * the key, the value and what is allowed, and @s is unchanged. */
 int settings_set(struct settings *s, const char *name, const char *value, struct error *err);
 
+/* Moves a number (KEY_INT, KEY_REAL, KEY_AUTOREAL) by @steps of a size of its own, as far as is
+ * allowed. @automatic is what KEY_AUTOREAL's auto stands for at present. */
+void settings_adjust(struct settings *s, const struct key *key, int steps, double automatic);
+
 /* The value of @key as settings_set() takes it. */
 void settings_get(const struct settings *s, const struct key *key, char *text, size_t size);
 

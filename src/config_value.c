@@ -203,6 +203,20 @@ int key_parse(const struct key *k, const char *text, struct settings *s)
     return -EINVAL;
 }
 
+void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
+{
+    double *real = field(k, s);
+    int *n = field(k, s);
+
+    if (k->type == KEY_INT) {
+        *n = (int)fmin(fmax(*n + (double)steps, k->min), k->max);
+    } else if (k->type == KEY_REAL || k->type == KEY_AUTOREAL) {
+        const double step = k->type == KEY_REAL ? 1.0 : 0.25;
+
+        *real = fmin(fmax((*real > 0.0 ? *real : automatic) + steps * step, k->min), k->max);
+    }
+}
+
 static void print_auto(char *text, size_t size, double v)
 {
     if (v > 0.0)

@@ -21,6 +21,8 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
  * milliseconds. Only a driver that does not answer takes longer than this. */
 #define STOP_MS 5000
 
+#define PROGRESS_NS 60000000000 /* between two lines of progress */
+
 static int open_signals(void)
 {
     sigset_t set;
@@ -36,56 +38,66 @@ static int open_signals(void)
 }
 
 /* SIGHUP: rereads the configuration. A bad file is refused whole. */
-static void reload(const struct cli *cli, struct settings *s, struct pipeline *p)
+static void reload(const struct cli *cli, struct pipeline *p)
 {
     struct settings new;
     struct error err;
 
-    if (cli_settings(cli, &new, &err)) {
+    if (cli_settings(cli, &new, &err))
         log_error("%s; the running settings stay", err.text);
-        return;
-    }
-    for (const struct key *k = key_table; k->name; k++) {
-        char old_value[SETTINGS_PATH_MAX], new_value[SETTINGS_PATH_MAX];
+    else
+        pipeline_apply(p, &new);
+}
 
-        settings_get(s, k, old_value, sizeof(old_value));
-        settings_get(&new, k, new_value, sizeof(new_value));
-        if (!strcmp(old_value, new_value))
-            continue;
-        if (k->live)
-            log_info("%s = %s", k->name, new_value);
-        else
-            log_warning("%s = %s takes effect at the next start", k->name, new_value);
-    }
-    pipeline_apply(p, &new);
-    *s = new;
+/* One line now and then, for whoever reads the log of a daemon. */
+static void log_progress(struct pipeline *p)
+{
+    struct stats_header header;
+    struct stats s;
+    const struct second *last;
+
+    pipeline_stats(p, &header, &s);
+    last = stats_last_second(&s);
+    log_info("%.1f frames/s, latency %.1f ms (p99 %.1f), radius %d of %d, %llu frames, %llu "
+             "dropped, %llu damaged",
+             last ? last->fps : 0.0, last ? (double)last->p50_ns[STAGE_LATENCY] / 1e6 : 0.0,
+             last ? (double)last->p99_ns[STAGE_LATENCY] / 1e6 : 0.0, s.radius_last,
+             s.radius_requested, (unsigned long long)s.frames_out,
+             (unsigned long long)s.frames_dropped, (unsigned long long)s.frames_bad);
 }
 
 /* Lets frames flow until they end, a signal says so, or the window is closed. False: the
  * pipeline did not end in time. */
-static bool run(const struct cli *cli, struct settings *s, struct pipeline *p, int signal_fd,
-                int quit_fd)
+static bool run(const struct cli *cli, struct pipeline *p, int signal_fd, int quit_fd)
 {
     struct pollfd fds[] = {
         {.fd = pipeline_done_fd(p), .events = POLLIN},
         {.fd = signal_fd, .events = POLLIN},
         {.fd = quit_fd, .events = POLLIN},
     };
+    int64_t t_progress = now_ns() + PROGRESS_NS;
     bool stopping = false;
 
     for (;;) {
-        const int n = poll(fds, stopping ? 1 : 3, stopping ? STOP_MS : -1);
+        const int64_t wait_ns = t_progress > now_ns() ? t_progress - now_ns() : 0;
+        const int wait_ms = stopping ? STOP_MS : (int)(wait_ns / 1000000 + 1);
+        const int n = poll(fds, stopping ? 1 : 3, wait_ms);
         struct signalfd_siginfo info = {0};
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n < 0 || (n == 0 && stopping))
             return false;
         if (fds[0].revents)
             return true;
+        if (n == 0) {
+            log_progress(p);
+            t_progress = now_ns() + PROGRESS_NS;
+            continue;
+        }
         if (fds[1].revents && read(signal_fd, &info, sizeof(info)) == sizeof(info) &&
             info.ssi_signo == SIGHUP) {
-            reload(cli, s, p);
+            reload(cli, p);
             continue;
         }
         pipeline_stop(p);
@@ -165,7 +177,7 @@ static int filter_frames(const struct cli *cli, struct settings *s)
         (void)pipeline_close(p);
         goto done;
     }
-    if (!run(cli, s, p, signal_fd, quit_fd))
+    if (!run(cli, p, signal_fd, quit_fd))
         abandon(p, s);
     status = close_and_report(p, s);
 done:

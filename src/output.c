@@ -15,20 +15,22 @@ int output_open(struct output *o, const struct sink_ops *ops, const struct sink_
                 struct error *err)
 {
     struct outlet *outlet = &o->outlets[o->n_outlets];
-    struct frame *scratch = &outlet->scratch;
+    struct frame picture;
     size_t bytes = 0;
     const int r = ops->open(&outlet->sink, config, err);
 
     if (r)
         return r;
     o->n_outlets++;
-    *scratch = outlet->sink->picture;
-    for (int i = 0; i < format_table[scratch->format].planes; i++)
-        bytes += scratch->stride[i] * (size_t)frame_plane_rows(scratch, i);
-    outlet->scratch_memory = malloc(bytes);
+    picture = outlet->sink->picture;
+    for (int i = 0; i < format_table[picture.format].planes; i++)
+        bytes += picture.stride[i] * (size_t)frame_plane_rows(&picture, i);
+    outlet->scratch_memory = malloc(2 * bytes);
     if (!outlet->scratch_memory)
         return error_set(err, -ENOMEM, "out of memory for %s", outlet->sink->name);
-    frame_attach(scratch, outlet->scratch_memory);
+    outlet->scratch = outlet->scratch_before = picture;
+    frame_attach(&outlet->scratch, outlet->scratch_memory);
+    frame_attach(&outlet->scratch_before, (uint8_t *)outlet->scratch_memory + bytes);
     return 0;
 }
 
@@ -80,33 +82,49 @@ static bool same_layout(const struct frame *f, const struct frame *want)
     return true;
 }
 
-/* Writes @f, or the placeholder where @f is NULL. A failure of a sink ends the run. */
-static int write_to(struct output *o, struct outlet *outlet, const struct frame *f)
+/* @f as the sink wants it: itself, or converted to @scratch. */
+static struct frame fit(const struct outlet *o, const struct frame *f, struct frame *scratch)
 {
+    if (same_layout(f, &o->sink->picture))
+        return *f;
+    convert_frame(scratch, f);
+    scratch->seq = f->seq;
+    scratch->t_capture_ns = f->t_capture_ns;
+    return *scratch;
+}
+
+/* Writes @f and, to a sink that compares, @before; the placeholder where @f is NULL. A failure
+ * of a sink ends the run. */
+static int write_to(struct output *o, struct outlet *outlet, const struct frame *f,
+                    const struct frame *before)
+{
+    struct frame shown, compared;
     struct error err;
     int r;
 
-    if (!f) {
+    if (f) {
+        shown = fit(outlet, f, &outlet->scratch);
+    } else {
         placeholder_draw(&outlet->scratch);
-    } else if (!same_layout(f, &outlet->sink->picture)) {
-        convert_frame(&outlet->scratch, f);
-        outlet->scratch.seq = f->seq;
-        outlet->scratch.t_capture_ns = f->t_capture_ns;
+        shown = outlet->scratch;
     }
-    if (!f || !same_layout(f, &outlet->sink->picture))
-        f = &outlet->scratch;
-    r = outlet->sink->ops->write(outlet->sink, f, &err);
+    shown.before = NULL;
+    if (before && outlet->sink->compare) {
+        compared = fit(outlet, before, &outlet->scratch_before);
+        shown.before = &compared;
+    }
+    r = outlet->sink->ops->write(outlet->sink, &shown, &err);
     if (r && r != -ECANCELED)
         shared_fail(o->shared, r, &err);
     return r;
 }
 
-static int write_all(struct output *o, const struct frame *f)
+static int write_all(struct output *o, const struct slot *slot)
 {
     int r = 0;
 
     for (int i = 0; i < o->n_outlets && r == 0; i++)
-        r = write_to(o, &o->outlets[i], f);
+        r = write_to(o, &o->outlets[i], slot->result, &slot->raw);
     return r;
 }
 
@@ -122,7 +140,7 @@ static int write_held(struct output *o, const struct frame *last)
     (void)pthread_mutex_unlock(&o->shared->lock);
     for (int i = 0; i < o->n_outlets && r == 0; i++)
         if (o->outlets[i].sink->hold)
-            r = write_to(o, &o->outlets[i], lost ? NULL : last);
+            r = write_to(o, &o->outlets[i], lost ? NULL : last, NULL);
     return r;
 }
 
@@ -157,7 +175,7 @@ static void measure(struct output *o, const struct slot *slot)
 static int show(struct output *o, const struct slot *slot)
 {
     const int64_t t_write = now_ns();
-    const int r = write_all(o, slot->result);
+    const int r = write_all(o, slot);
 
     if (r)
         return r;

@@ -11,8 +11,8 @@
 /* A sink and what is needed to feed it. */
 struct outlet {
     struct sink *sink;
-    struct frame scratch; /* in the sink's layout */
-    void *scratch_memory;
+    struct frame scratch, scratch_before; /* in the sink's layout */
+    void *scratch_memory;                 /* of both */
 };
 
 struct output {

@@ -21,7 +21,10 @@
 #define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
 
 struct pipeline {
+    pthread_mutex_t settings_lock; /* guards settings once the threads run */
     struct settings settings;
+    struct sink_control control;
+    int quit_fd; /* main's */
     struct shared shared;
     struct capture capture;
     struct filtering filtering;
@@ -52,6 +55,74 @@ static struct wishes wishes_of(const struct settings *s)
     if (w.filter.sigma_space <= 0.0)
         w.filter.sigma_space = filter_auto_sigma(w.filter.radius);
     return w;
+}
+
+/* Takes over @new with the lock held. */
+static void take_settings(struct pipeline *p, const struct settings *new)
+{
+    const struct wishes w = wishes_of(new);
+
+    p->settings = *new;
+    (void)pthread_mutex_lock(&p->shared.lock);
+    p->shared.wishes = w;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
+{
+    struct pipeline *p = user;
+    const struct key *k = key_find(name);
+    char value[64];
+
+    (void)pthread_mutex_lock(&p->settings_lock);
+    settings_adjust(&p->settings, k, steps, filter_auto_sigma(p->settings.radius));
+    take_settings(p, &p->settings);
+    settings_get(&p->settings, k, value, sizeof(value));
+    (void)pthread_mutex_unlock(&p->settings_lock);
+    (void)snprintf(text, size, "%s %s", name, value);
+}
+
+static int64_t budget_ns(const struct pipeline *p, const struct wishes *w)
+{
+    if (!p->shared.live)
+        return 0;
+    return w->latency_budget == BUDGET_AUTO ? p->shared.interval_ns : w->latency_budget;
+}
+
+static void control_status(void *user, struct sink_status *ret)
+{
+    struct pipeline *p = user;
+    struct stats_header header;
+    struct stats stats;
+    struct wishes w;
+    const struct second *last;
+
+    pipeline_stats(p, &header, &stats);
+    (void)pthread_mutex_lock(&p->shared.lock);
+    w = p->shared.wishes;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+    last = stats_last_second(&stats);
+    *ret = (struct sink_status){
+        .fps = last ? last->fps : 0.0,
+        .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
+        .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
+        .budget_ns = budget_ns(p, &w),
+        .radius_requested = w.filter.radius,
+        .radius = stats.radius_last,
+        .sigma_color = w.filter.sigma_color,
+        .sigma_space = w.filter.sigma_space,
+        .frames_dropped = stats.frames_dropped,
+        .frames_bad = stats.frames_bad,
+    };
+    memcpy(ret->engine, header.engine, sizeof(ret->engine));
+    memcpy(ret->device, header.device, sizeof(ret->device));
+}
+
+static void control_quit(void *user)
+{
+    struct pipeline *p = user;
+
+    (void)!write(p->quit_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 static bool has_suffix(const char *text, const char *suffix)
@@ -112,7 +183,7 @@ static int open_filtering(struct pipeline *p, struct error *err)
     return filtering_open(&p->filtering, p->settings.engine, &config, err);
 }
 
-static int open_output(struct pipeline *p, int quit_fd, struct error *err)
+static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct source *source = p->capture.source;
@@ -127,7 +198,7 @@ static int open_output(struct pipeline *p, int quit_fd, struct error *err)
         .fps = source->fps,
         .pace = !p->shared.live,
         .stop_fd = p->shared.stop_fd,
-        .quit_fd = quit_fd,
+        .control = &p->control,
     };
     int r;
 
@@ -147,6 +218,7 @@ static int open_output(struct pipeline *p, int quit_fd, struct error *err)
 #ifdef HAVE_PREVIEW
     config.name = "preview";
     config.format = -1;
+    config.alone = !p->output.n_outlets || p->output.outlets[0].sink->ops == &sink_null;
     return output_open(&p->output, &sink_preview, &config, err);
 #else
     return error_set(err, -ENOTSUP, "the preview window is not built into this program");
@@ -225,7 +297,7 @@ static void fill_header(struct pipeline *p)
     h->height = s->height;
 }
 
-static int open_all(struct pipeline *p, int quit_fd, struct error *err)
+static int open_all(struct pipeline *p, struct error *err)
 {
     int r;
 
@@ -239,7 +311,7 @@ static int open_all(struct pipeline *p, int quit_fd, struct error *err)
     if (r == 0)
         r = open_filtering(p, err);
     if (r == 0)
-        r = open_output(p, quit_fd, err);
+        r = open_output(p, err);
     if (r == 0)
         r = make_rings(p, err);
     if (r == 0 && *p->settings.stats)
@@ -253,16 +325,20 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int qu
     struct pipeline *p = calloc(1, sizeof(*p));
     int r;
 
-    if (!p || pthread_mutex_init(&p->shared.lock, NULL)) {
+    if (!p)
+        return error_set(err, -ENOMEM, "out of memory");
+    if (pthread_mutex_init(&p->shared.lock, NULL) || pthread_mutex_init(&p->settings_lock, NULL)) {
         free(p);
         return error_set(err, -ENOMEM, "out of memory");
     }
     p->settings = *settings;
+    p->quit_fd = quit_fd;
+    p->control = (struct sink_control){p, control_status, control_adjust, control_quit};
     p->shared.stop_fd = p->shared.done_fd = -1;
     p->shared.max_frames = (uint64_t)settings->frames;
     p->shared.wishes = wishes_of(settings);
     p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
-    r = open_all(p, quit_fd, err);
+    r = open_all(p, err);
     if (r) {
         (void)pipeline_close(p);
         return r;
@@ -307,13 +383,23 @@ void pipeline_stop(struct pipeline *p)
     shared_stop(&p->shared);
 }
 
-void pipeline_apply(struct pipeline *p, const struct settings *settings)
+void pipeline_apply(struct pipeline *p, const struct settings *new)
 {
-    const struct wishes w = wishes_of(settings);
+    (void)pthread_mutex_lock(&p->settings_lock);
+    for (const struct key *k = key_table; k->name; k++) {
+        char before[SETTINGS_PATH_MAX], after[SETTINGS_PATH_MAX];
 
-    (void)pthread_mutex_lock(&p->shared.lock);
-    p->shared.wishes = w;
-    (void)pthread_mutex_unlock(&p->shared.lock);
+        settings_get(&p->settings, k, before, sizeof(before));
+        settings_get(new, k, after, sizeof(after));
+        if (!strcmp(before, after))
+            continue;
+        if (k->live)
+            log_info("%s = %s", k->name, after);
+        else
+            log_warning("%s = %s takes effect at the next start", k->name, after);
+    }
+    take_settings(p, new);
+    (void)pthread_mutex_unlock(&p->settings_lock);
 }
 
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
@@ -356,6 +442,7 @@ int pipeline_close(struct pipeline *p)
     if (p->shared.done_fd >= 0)
         (void)close(p->shared.done_fd);
     (void)pthread_mutex_destroy(&p->shared.lock);
+    (void)pthread_mutex_destroy(&p->settings_lock);
     free(p);
     return result;
 }

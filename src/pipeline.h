@@ -8,7 +8,7 @@ struct pipeline;
 
 /* Opens source, engine and sinks and makes the slots. A failure leaves nothing open.
  * @quit_fd, an eventfd, becomes readable when a sink's user wants the program to end.
- * Context: main, as for all functions here. */
+ * Context: main, as for all functions where nothing else is said. */
 int pipeline_open(struct pipeline **ret, const struct settings *settings, int quit_fd,
                   struct error *err);
 
@@ -22,7 +22,8 @@ int pipeline_done_fd(const struct pipeline *p);
 /* Asks all stages to end; frames on their way still arrive. Returns at once. */
 void pipeline_stop(struct pipeline *p);
 
-/* Applies the live keys of @settings to the frames to come. */
+/* Applies the live keys of @settings to the frames to come, and logs what changed and what waits
+ * for the next start. Context: any thread. */
 void pipeline_apply(struct pipeline *p, const struct settings *settings);
 
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats);

@@ -7,6 +7,28 @@
 #include "error.h"
 #include "frame.h"
 
+/* What a sink with a user in front of it can ask and do. */
+struct sink_status {
+    double fps;                             /* of the last second */
+    int64_t latency_p50_ns, latency_p99_ns; /* of the last second */
+    int64_t budget_ns;                      /* 0 = no budget */
+    int radius_requested, radius;           /* pixels; asked for, and used last */
+    double sigma_color, sigma_space;        /* in effect */
+    uint64_t frames_dropped, frames_bad;
+    char engine[16], device[128];
+};
+
+struct sink_control {
+    void *user;
+    /* Context: any thread; waits for nothing. */
+    void (*status)(void *user, struct sink_status *ret);
+    /* Moves the live setting called @key by @steps of a size of its own, within what is allowed,
+     * and says the new value in @text ("radius 6"). Context: any thread. */
+    void (*adjust)(void *user, const char *key, int steps, char *text, size_t size);
+    /* The user ends the program. Context: any thread. */
+    void (*quit)(void *user);
+};
+
 struct sink_config {
     const char *name;     /* what to open, as given on the command line */
     struct frame picture; /* format, size and colour of the frames to come; no planes */
@@ -14,7 +36,8 @@ struct sink_config {
     struct fraction fps;  /* 0/0 = unknown */
     bool pace;            /* frames come as fast as they can: the sink keeps the rate */
     int stop_fd;          /* readable once write must not wait any more */
-    int quit_fd;          /* an eventfd the sink writes to when its user ends the program */
+    bool alone;           /* there is no other output: without this one nothing is seen */
+    const struct sink_control *control; /* lives longer than the sink */
 };
 
 struct sink {
@@ -22,6 +45,7 @@ struct sink {
     char name[160];       /* in words: "bilatcam (/dev/video20)" */
     struct frame picture; /* format, size, colour and strides that write wants; no planes */
     bool hold;            /* readers expect frames at all times: repeat the last one */
+    bool compare;         /* write wants the `before` of each frame */
 };
 
 struct sink_ops {

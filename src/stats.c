@@ -4,13 +4,17 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SUB_BITS 5 /* 32 buckets to an octave */
 #define FLOOR_NS 1024
 
 struct stats_recorder {
-    pthread_mutex_t lock; /* guards s */
+    pthread_mutex_t lock; /* guards the rest */
     struct stats s;
+    int64_t t_second_ns;              /* when the present second began; 0 = no frame yet */
+    struct histogram stage[N_STAGES]; /* of the present second */
+    int radius_min, radius_max;
 };
 
 /* Octave and position inside it, both from the bits of the number. */
@@ -91,6 +95,45 @@ void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+const struct second *stats_last_second(const struct stats *s)
+{
+    return s->n_seconds ? &s->history[(s->n_seconds - 1) % STATS_SECONDS] : NULL;
+}
+
+/* Keeps what the second that ends now was like, and begins the next. */
+static void end_second(struct stats_recorder *r, int64_t t_now_ns)
+{
+    struct second *second = &r->s.history[r->s.n_seconds++ % STATS_SECONDS];
+    const double seconds = (double)(t_now_ns - r->t_second_ns) / 1e9;
+
+    second->fps = (double)r->stage[0].n / seconds;
+    second->radius_min = r->radius_min;
+    second->radius_max = r->radius_max;
+    for (int i = 0; i < N_STAGES; i++) {
+        second->p50_ns[i] = histogram_percentile(&r->stage[i], 50);
+        second->p95_ns[i] = histogram_percentile(&r->stage[i], 95);
+        second->p99_ns[i] = histogram_percentile(&r->stage[i], 99);
+        second->max_ns[i] = r->stage[i].max_ns;
+    }
+    memset(r->stage, 0, sizeof(r->stage));
+    r->t_second_ns = t_now_ns;
+}
+
+static void count_in_second(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius,
+                            int64_t t_now_ns)
+{
+    if (!r->t_second_ns)
+        r->t_second_ns = t_now_ns;
+    if (t_now_ns - r->t_second_ns >= 1000000000)
+        end_second(r, t_now_ns);
+    if (!r->stage[0].n)
+        r->radius_min = r->radius_max = radius;
+    r->radius_min = radius < r->radius_min ? radius : r->radius_min;
+    r->radius_max = radius > r->radius_max ? radius : r->radius_max;
+    for (int i = 0; i < N_STAGES; i++)
+        histogram_add(&r->stage[i], stage_ns[i]);
+}
+
 void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius_requested,
                   int radius, int64_t t_now_ns)
 {
@@ -99,6 +142,7 @@ void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], in
     (void)pthread_mutex_lock(&r->lock);
     for (int i = 0; i < N_STAGES; i++)
         histogram_add(&s->stage[i], stage_ns[i]);
+    count_in_second(r, stage_ns, radius, t_now_ns);
     s->radius_requested = radius_requested;
     s->radius_last = radius;
     if (s->radius_min_used < 0 || radius < s->radius_min_used)

@@ -24,6 +24,15 @@ int64_t histogram_percentile(const struct histogram *h, double percent);
 
 enum stage { STAGE_WAIT, STAGE_CONVERT, STAGE_FILTER, STAGE_WRITE, STAGE_LATENCY, N_STAGES };
 
+/* One second of the run. */
+struct second {
+    double fps;
+    int64_t p50_ns[N_STAGES], p95_ns[N_STAGES], p99_ns[N_STAGES], max_ns[N_STAGES];
+    int radius_min, radius_max; /* used in it */
+};
+
+#define STATS_SECONDS 64
+
 struct stats {
     uint64_t frames_in;      /* all that the source had: delivered, dropped and bad */
     uint64_t frames_out;     /* written to the sinks */
@@ -33,9 +42,14 @@ struct stats {
     uint64_t reconnects;
     int radius_requested, radius_min_used, radius_last; /* -1 = no frame yet */
     int64_t t_first_ns, t_last_ns;                      /* ends of the first and last write */
-    double noisy_error, filtered_error; /* squared, summed over all samples, against the truth */
-    struct histogram stage[N_STAGES];
+    double noisy_error, filtered_error;   /* squared, summed over all samples, against the truth */
+    struct histogram stage[N_STAGES];     /* since the start */
+    uint64_t n_seconds;                   /* that have passed */
+    struct second history[STATS_SECONDS]; /* of second n at [n % STATS_SECONDS] */
 };
+
+/* The newest whole second; NULL in the first one. */
+const struct second *stats_last_second(const struct stats *s);
 
 /* What does not change while frames flow. */
 struct stats_header {

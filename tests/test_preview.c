@@ -20,7 +20,27 @@
 
 static pid_t server;
 
-static struct sink_config config_for(enum frame_format format, struct colour colour, int quit_fd)
+static void quit(void *user)
+{
+    (void)!write(*(int *)user, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void status(void *user, struct sink_status *ret)
+{
+    (void)user;
+    memset(ret, 0, sizeof(*ret));
+}
+
+static void adjust(void *user, const char *key, int steps, char *text, size_t size)
+{
+    (void)user;
+    (void)snprintf(text, size, "%s %d", key, steps);
+}
+
+static int quit_fd = -1;
+static const struct sink_control control = {&quit_fd, status, adjust, quit};
+
+static struct sink_config config_for(enum frame_format format, struct colour colour)
 {
     return (struct sink_config){
         .name = "preview",
@@ -28,7 +48,7 @@ static struct sink_config config_for(enum frame_format format, struct colour col
         .format = -1,
         .fps = {30, 1},
         .stop_fd = -1,
-        .quit_fd = quit_fd,
+        .control = &control,
     };
 }
 
@@ -182,7 +202,7 @@ static void test_pictures_it_takes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct colour colour = {COLOUR_BT709, COLOUR_FULL};
-        const struct sink_config config = config_for(cases[i].in, colour, -1);
+        const struct sink_config config = config_for(cases[i].in, colour);
         struct sink *s = open_well(&config);
 
         assert_int_equal(s->picture.format, cases[i].out);
@@ -202,7 +222,7 @@ static void test_it_shows_the_frames(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         for (size_t k = 0; k < sizeof(colours) / sizeof(colours[0]); k++) {
-            const struct sink_config config = config_for(formats[i], colours[k], -1);
+            const struct sink_config config = config_for(formats[i], colours[k]);
             struct sink *s = open_well(&config);
 
             show(s, red, blue);
@@ -217,7 +237,7 @@ static void test_it_shows_the_frames(void **state)
 static void test_resizing_keeps_the_aspect(void **state)
 {
     static struct screenshot shot;
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0}, -1);
+    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
     struct sink *s = open_well(&config);
     bool good = false;
 
@@ -241,12 +261,12 @@ static void test_keys_quit(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const int quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0}, quit_fd);
+        const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
         struct sink *s = open_well(&config);
         char press[40];
         uint64_t n = 0;
 
+        quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         show(s, red, blue);
         expect_halves(red, blue);
         assert_int_equal(read(quit_fd, &n, sizeof(n)), -1);
@@ -284,7 +304,7 @@ static int64_t slowest_write(struct sink *s, int n, struct rgb left, struct rgb 
 
 static void test_a_hidden_window_delays_nothing(void **state)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0}, -1);
+    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
     struct sink *s = open_well(&config);
     int64_t start;
 
@@ -301,7 +321,7 @@ static void test_a_hidden_window_delays_nothing(void **state)
 
 static void test_a_blocked_display_delays_nothing(void **state)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0}, -1);
+    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
     struct sink *s = open_well(&config);
     int64_t slowest, start;
 
@@ -325,7 +345,7 @@ static void test_a_blocked_display_delays_nothing(void **state)
 
 static void expect_no_window(const char *text)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0}, -1);
+    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
     struct error err = {0};
     struct sink *s = NULL;
 

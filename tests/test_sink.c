@@ -34,7 +34,6 @@ static struct sink_config config_for(const char *name, enum frame_format format,
         .format = -1,
         .fps = {30, 1},
         .stop_fd = -1,
-        .quit_fd = -1,
     };
 }
 

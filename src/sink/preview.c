@@ -25,7 +25,7 @@ enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED };
 
 struct preview {
     struct sink base;
-    int quit_fd;
+    const struct sink_control *control;
     pthread_t window_thread;
     struct frame incoming; /* the writer's; owns its memory, as do `ready` and `shown` */
 
@@ -88,7 +88,7 @@ static void show_until_stopped(struct preview *p)
             preview_window_draw(p->window);
         happened = preview_window_wait(p->window);
         if (happened.quit || happened.lost)
-            (void)!write(p->quit_fd, &(uint64_t){1}, sizeof(uint64_t));
+            p->control->quit(p->control->user);
     }
 }
 
@@ -200,7 +200,7 @@ static int create(struct preview **ret, const struct sink_config *config)
     (void)condition_init(&p->changed);
     p->base.ops = &sink_preview;
     (void)snprintf(p->base.name, sizeof(p->base.name), "preview window");
-    p->quit_fd = config->quit_fd;
+    p->control = config->control;
     p->base.picture = frame_like(&config->picture);
     preview_window_adapt(&p->base.picture);
     (void)frame_layout(&p->base.picture);
