@@ -126,7 +126,8 @@ static bool deliver(struct capture *c, const struct frame *image)
 
     c->source->ops->release(c->source);
     c->slot->wait_ns = t_read - image->t_capture_ns;
-    c->slot->convert_ns = now_ns() - t_read;
+    c->slot->t_ready_ns = now_ns();
+    c->slot->convert_ns = c->slot->t_ready_ns - t_read;
     if (!whole) {
         c->n_bad_jpegs++;
         return true;

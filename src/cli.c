@@ -21,6 +21,7 @@ enum {
     OPT_PRINT_CONFIG,
     OPT_LIST_DEVICES,
     OPT_LIST_ENGINES,
+    OPT_BENCHMARK,
     OPT_VERBOSE,
     OPT_QUIET,
     OPT_VERSION,
@@ -34,6 +35,7 @@ static const struct command_option commands[N_COMMANDS] = {
     [OPT_PRINT_CONFIG] = {"print-config", 0, NULL, "print the settings in effect and exit"},
     [OPT_LIST_DEVICES] = {"list-devices", 0, NULL, "list cameras and virtual cameras and exit"},
     [OPT_LIST_ENGINES] = {"list-engines", 0, NULL, "list engines that work here and exit"},
+    [OPT_BENCHMARK] = {"benchmark", 0, "[=csv|json]", "time the engines of this machine and exit"},
     [OPT_VERBOSE] = {"verbose", 'v', NULL, "say more"},
     [OPT_QUIET] = {"quiet", 'q', NULL, "say errors only"},
     [OPT_VERSION] = {"version", 'V', NULL, "print version and what is built in, and exit"},
@@ -50,8 +52,11 @@ struct option_table {
 static void add_option(struct option_table *t, int *n, size_t *n_letters, const char *name,
                        char letter, const char *argument, int value)
 {
-    t->options[(*n)++] = (struct option){
-        .name = name, .has_arg = argument ? required_argument : no_argument, .val = value};
+    t->options[(*n)++] = (struct option){.name = name,
+                                         .has_arg = !argument          ? no_argument
+                                                    : *argument == '[' ? optional_argument
+                                                                       : required_argument,
+                                         .val = value};
     if (!letter)
         return;
     t->letters[(*n_letters)++] = letter;
@@ -107,6 +112,20 @@ static int assign_pair(struct cli *cli, const char *pair, struct error *err)
     return 0;
 }
 
+static int take_benchmark(struct cli *cli, struct error *err)
+{
+    cli->command = CLI_BENCHMARK;
+    if (!optarg)
+        cli->benchmark_format = BENCHMARK_TEXT;
+    else if (!strcmp(optarg, "csv"))
+        cli->benchmark_format = BENCHMARK_CSV;
+    else if (!strcmp(optarg, "json"))
+        cli->benchmark_format = BENCHMARK_JSON;
+    else
+        return error_usage(err, "--benchmark='%s': must be csv or json, or nothing", optarg);
+    return 0;
+}
+
 static int take_option(struct cli *cli, int value, struct error *err)
 {
     if (value >= FIRST_KEY) {
@@ -128,6 +147,8 @@ static int take_option(struct cli *cli, int value, struct error *err)
     case OPT_LIST_ENGINES:
         cli->command = CLI_LIST_ENGINES;
         break;
+    case OPT_BENCHMARK:
+        return take_benchmark(cli, err);
     case OPT_VERBOSE:
         cli->verbosity = 1;
         break;
@@ -248,7 +269,7 @@ static void print_option(FILE *out, const char *name, char letter, const char *a
 
     if (letter)
         (void)snprintf(short_form, sizeof(short_form), "-%c, ", letter);
-    column = fprintf(out, "  %s--%s%s%s", short_form, name, argument ? " " : "",
+    column = fprintf(out, "  %s--%s%s%s", short_form, name, argument && *argument != '[' ? " " : "",
                      argument ? argument : "");
     print_wrapped(out, help, column);
 }

@@ -1,6 +1,7 @@
 #pragma once
 /* The command line: what to do, and the settings that result from defaults, configuration file
  * and options, in this order. Context: main. */
+#include "benchmark.h"
 #include "config.h"
 
 enum cli_command {
@@ -10,6 +11,7 @@ enum cli_command {
     CLI_PRINT_CONFIG,
     CLI_LIST_DEVICES,
     CLI_LIST_ENGINES,
+    CLI_BENCHMARK,
 };
 
 struct cli_assignment {
@@ -18,6 +20,7 @@ struct cli_assignment {
 
 struct cli {
     enum cli_command command;
+    enum benchmark_format benchmark_format;
     int verbosity;           /* -1 quiet, 0, 1 verbose */
     const char *config_path; /* --config, or NULL */
     int n_assignments;

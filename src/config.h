@@ -38,6 +38,7 @@ struct settings {
     int radius_min;         /* pixels; what the budget may limit the radius to */
     int frames;             /* 0 = no limit */
     char stats[SETTINGS_PATH_MAX];
+    char trace[SETTINGS_PATH_MAX];
 };
 
 enum key_type {

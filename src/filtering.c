@@ -98,6 +98,7 @@ static int start_job(struct filtering *f, struct slot *slot)
         j->filter.radius = f->governor.limit;
     }
     j->submitted = j->filter.radius > 0;
+    slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
     slot->radius = j->filter.radius;
     slot->radius_requested = w.filter.radius;
     slot->result = j->submitted ? &slot->out : &slot->raw;

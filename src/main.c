@@ -205,6 +205,8 @@ static void list_engines(void)
 /* Everything that prints and ends. */
 static int print(const struct cli *cli, const struct settings *s)
 {
+    struct error err;
+
     switch (cli->command) {
     case CLI_HELP:
         cli_print_help(stdout);
@@ -217,6 +219,12 @@ static int print(const struct cli *cli, const struct settings *s)
         break;
     case CLI_LIST_ENGINES:
         list_engines();
+        break;
+    case CLI_BENCHMARK:
+        if (benchmark_run(s, cli->benchmark_format, stdout, &err)) {
+            log_error("%s", err.text);
+            return STATUS_FAILED;
+        }
         break;
     default:
         v4l2_list(stdout);
@@ -241,7 +249,8 @@ int main(int argc, char **argv)
     }
     log_set_level(cli.verbosity > 0 ? LOG_DEBUG : cli.verbosity < 0 ? LOG_ERROR : LOG_INFO);
     /* Help, version and lists work with a broken configuration too. */
-    if ((cli.command == CLI_RUN || cli.command == CLI_PRINT_CONFIG) &&
+    if ((cli.command == CLI_RUN || cli.command == CLI_PRINT_CONFIG ||
+         cli.command == CLI_BENCHMARK) &&
         cli_settings(&cli, &settings, &err)) {
         log_error("%s", err.text);
         goto done;

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "placeholder.h"
 
+#define LIVE_MEASURE_EVERY 64
 #define HOLD_NS 100000000 /* readers of a virtual camera get a frame at least this often */
 
 int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
@@ -51,10 +52,35 @@ int output_measure(struct output *o, const struct source *source, struct error *
     return 0;
 }
 
+int output_trace(struct output *o, const char *path, struct error *err)
+{
+    o->trace = fopen(path, "we");
+    if (!o->trace)
+        return error_set(err, -errno, "trace '%s': %s", path, strerror(errno));
+    fprintf(o->trace, "t_ms,seq,radius_requested,radius,wait_ms,convert_ms,filter_ms,write_ms,"
+                      "latency_ms,budget_ms\n");
+    return 0;
+}
+
+static int close_trace(struct output *o)
+{
+    int r = 0;
+
+    if (!o->trace)
+        return 0;
+    if (ferror(o->trace))
+        r = -EIO;
+    if (fclose(o->trace))
+        r = -errno;
+    if (r)
+        log_error("trace: %s", strerror(-r));
+    return r;
+}
+
 int output_close(struct output *o)
 {
     struct error err = {.text = ""};
-    int result = 0;
+    int result = close_trace(o);
 
     for (int i = 0; i < o->n_outlets; i++) {
         struct outlet *outlet = &o->outlets[i];
@@ -144,6 +170,17 @@ static int write_held(struct output *o, const struct frame *last)
     return r;
 }
 
+static void trace(struct output *o, const struct slot *slot, const int64_t stage_ns[N_STAGES])
+{
+    if (!o->trace)
+        return;
+    fprintf(o->trace, "%.3f,%llu,%d,%d", (double)slot->raw.t_capture_ns / 1e6,
+            (unsigned long long)slot->raw.seq, slot->radius_requested, slot->radius);
+    for (int i = 0; i < N_STAGES; i++)
+        fprintf(o->trace, ",%.3f", (double)stage_ns[i] / 1e6);
+    fprintf(o->trace, ",%.3f\n", (double)shared_budget_ns(o->shared) / 1e6);
+}
+
 static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
 {
     const int64_t t_now = now_ns();
@@ -156,8 +193,9 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
     stages[STAGE_WRITE] = t_now - t_write_ns;
     stages[STAGE_LATENCY] = latency_ns;
     stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
+    trace(o, slot, stages);
     (void)pthread_mutex_lock(&o->shared->lock);
-    o->shared->other_ns = latency_ns - slot->filter_ns;
+    o->shared->other_ns = latency_ns - slot->filter_ns - slot->queue_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
 }
 
@@ -165,6 +203,9 @@ static void measure(struct output *o, const struct slot *slot)
 {
     const struct source *s = o->truth_source;
 
+    /* Rendering the truth takes longer than a live frame has. */
+    if (o->shared->live && slot->raw.seq % LIVE_MEASURE_EVERY)
+        return;
     if (!s || s->ops->truth(s, slot->raw.seq, &o->truth_raw))
         return;
     convert_frame(&o->truth, &o->truth_raw);

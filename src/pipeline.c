@@ -82,13 +82,6 @@ static void control_adjust(void *user, const char *name, int steps, char *text, 
     (void)snprintf(text, size, "%s %s", name, value);
 }
 
-static int64_t budget_ns(const struct pipeline *p, const struct wishes *w)
-{
-    if (!p->shared.live)
-        return 0;
-    return w->latency_budget == BUDGET_AUTO ? p->shared.interval_ns : w->latency_budget;
-}
-
 static void control_status(void *user, struct sink_status *ret)
 {
     struct pipeline *p = user;
@@ -106,7 +99,7 @@ static void control_status(void *user, struct sink_status *ret)
         .fps = last ? last->fps : 0.0,
         .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
         .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
-        .budget_ns = budget_ns(p, &w),
+        .budget_ns = shared_budget_ns(&p->shared),
         .radius_requested = w.filter.radius,
         .radius = stats.radius_last,
         .sigma_color = w.filter.sigma_color,
@@ -316,6 +309,8 @@ static int open_all(struct pipeline *p, struct error *err)
         r = make_rings(p, err);
     if (r == 0 && *p->settings.stats)
         r = output_measure(&p->output, p->capture.source, err);
+    if (r == 0 && *p->settings.trace)
+        r = output_trace(&p->output, p->settings.trace, err);
     return r;
 }
 

@@ -16,6 +16,8 @@ struct slot {
     int radius_requested;
     int64_t wait_ns;    /* from the camera's timestamp until read returned */
     int64_t convert_ns; /* camera layout to working layout */
+    int64_t t_ready_ns; /* when it was handed to the filter stage */
+    int64_t queue_ns;   /* from then until filtering began */
     int64_t filter_ns;  /* submit to collected */
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "config.h"
 #include "log.h"
 
 void shared_fail(struct shared *s, int code, const struct error *err)
@@ -15,6 +16,18 @@ void shared_fail(struct shared *s, int code, const struct error *err)
     (void)pthread_mutex_unlock(&s->lock);
     if (first)
         log_error("%s", err->text);
+}
+
+int64_t shared_budget_ns(struct shared *s)
+{
+    int64_t budget;
+
+    if (!s->live)
+        return 0;
+    (void)pthread_mutex_lock(&s->lock);
+    budget = s->wishes.latency_budget;
+    (void)pthread_mutex_unlock(&s->lock);
+    return budget == BUDGET_AUTO ? s->interval_ns : budget;
 }
 
 void shared_stop(struct shared *s)

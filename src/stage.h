@@ -31,13 +31,16 @@ struct shared {
 
     pthread_mutex_t lock; /* guards the rest */
     struct wishes wishes;
-    int64_t other_ns; /* newest latency less its filter time */
+    int64_t other_ns; /* newest latency less what filtering takes, of it and of those before */
     bool source_lost; /* capture waits for the camera to come back */
     int result;       /* first error of the run */
 };
 
 /* Logs and keeps the first error of the run. Context: any thread. */
 void shared_fail(struct shared *s, int code, const struct error *err);
+
+/* The latency that is held at present, in ns; 0 = none. Context: any thread. */
+int64_t shared_budget_ns(struct shared *s);
 
 /* Asks all stages to end. Context: any thread. */
 void shared_stop(struct shared *s);

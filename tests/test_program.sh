@@ -73,6 +73,8 @@ test_information() {
     expect out '^simd  ' engines
     expect out '^reference  ' engines
     run 0 --list-devices
+    run 0 --benchmark=csv -e simd --threads 1
+    expect out '^simd,.*,1280,720,1,[0-9.]+$' benchmark
     run 0 --print-config
     expect out '^radius = 5$' 'print-config'
     sed -E 's/^#([a-z-]+ = )/\1/; s/^#([a-z-]+ =)$/\1 /' "$shipped_config" >uncommented
@@ -103,6 +105,7 @@ test_wrong_usage() {
     refused 2 "range = 'box': must be one of gaussian, lorentzian" --range box
     refused 2 "unknown key 'nonsense'" --set nonsense=1
     refused 2 "KEY=VALUE" --set radius
+    refused 2 "must be csv or json" --benchmark=x
     refused 2 "output 'x.mp4': must be" -i test: -o x.mp4
     refused 2 "both be standard output" -i test: -o - --stats -
     refused 2 "no.*option|unknown" -i test:colour=red -o null: --frames 1

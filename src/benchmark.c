@@ -1,0 +1,282 @@
+#include "benchmark.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+#define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define MAX_RUNS 64
+#define POINT_NS 250000000    /* spent on one size and radius */
+#define TOO_SLOW_NS 200000000 /* a frame: larger radii are of no use for live pictures */
+#define SHARE                                                                                      \
+    0.8 /* of the frame interval that filtering may take: the rest is for moving frames            \
+         */
+
+static const struct {
+    const char *name;
+    int width, height;
+} sizes[] = {{"720p", 1280, 720}, {"1080p", 1920, 1080}, {"4K", 3840, 2160}};
+
+static const int radii[] = {1, 2, 3, 5, 7, 10, 15};
+
+/* Rates at which people use cameras, by index of their size. */
+static const struct {
+    const char *name;
+    int size, fps;
+} targets[] = {{"720p30", 0, 30}, {"1080p30", 1, 30}, {"1080p60", 1, 60}, {"4K30", 2, 30}};
+
+struct result {
+    char engine[16], device[128];
+    int64_t ns[N(sizes)][N(radii)]; /* median of a frame; 0 = too slow to be timed */
+};
+
+static void show_progress(const char *engine, const char *size, int radius)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%-10s %-6s radius %-3d", engine, size, radius);
+}
+
+static void end_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%40s\r", "");
+}
+
+/* A shaded picture with noise: how long a frame takes hardly depends on what it shows. */
+static void fill(const struct frame *f)
+{
+    uint32_t noise = 1;
+
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width * 2; x++) {
+            noise = noise * 1664525u + 1013904223u;
+            f->plane[0][(size_t)y * f->stride[0] + (size_t)x] =
+                (uint8_t)(60 + x * 100 / (f->width * 2) + y * 60 / f->height + (noise >> 28));
+        }
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int64_t time_frame(struct engine *e, const struct frame *in, struct frame *out,
+                          const struct filter *filter)
+{
+    const int64_t start = now_ns();
+
+    if (e->ops->submit(e, in, out, filter) || e->ops->collect(e))
+        return -1;
+    return now_ns() - start;
+}
+
+/* The median time of a frame, one in flight as live pictures have it; -1 when it fails. */
+static int64_t time_point(struct engine *e, const struct frame *in, struct frame *out,
+                          const struct filter *filter)
+{
+    int64_t times[MAX_RUNS], total = 0;
+    int n = 0;
+
+    times[0] = time_frame(e, in, out, filter); /* warms up, and counts only if it is all */
+    if (times[0] < 0 || times[0] > TOO_SLOW_NS)
+        return times[0];
+    while (n < MAX_RUNS && total < POINT_NS) {
+        times[n] = time_frame(e, in, out, filter);
+        if (times[n] < 0)
+            return -1;
+        total += times[n++];
+    }
+    qsort(times, (size_t)n, sizeof(times[0]), compare_times);
+    return times[n / 2];
+}
+
+static int time_size(struct engine *e, int size, const struct settings *s, struct result *r)
+{
+    struct frame in = {
+        .format = FRAME_YUYV, .width = sizes[size].width, .height = sizes[size].height};
+    const size_t bytes = frame_layout(&in);
+    struct frame out = in;
+    uint8_t *memory = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    frame_attach(&in, memory);
+    frame_attach(&out, memory + bytes);
+    fill(&in);
+    (void)e->ops->pin(e, memory, 2 * bytes);
+    for (int i = 0; i < N(radii); i++) {
+        const struct filter filter = {
+            .radius = radii[i],
+            .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radii[i]),
+            .sigma_color = s->sigma_color,
+            .range = (enum range_kernel)s->range,
+            .window = (enum window_shape)s->window,
+        };
+        int64_t ns;
+
+        show_progress(e->ops->name, sizes[size].name, radii[i]);
+        ns = time_point(e, &in, &out, &filter);
+        if (ns < 0 || ns > TOO_SLOW_NS)
+            break;
+        r->ns[size][i] = ns;
+    }
+    e->ops->unpin(e, memory);
+    (void)munmap(memory, 2 * bytes);
+    return 0;
+}
+
+static int time_engine(struct engine *e, const struct settings *s, struct result *r)
+{
+    int result = 0;
+
+    memset(r, 0, sizeof(*r));
+    (void)snprintf(r->engine, sizeof(r->engine), "%s", e->ops->name);
+    (void)snprintf(r->device, sizeof(r->device), "%s", e->device);
+    for (int i = 0; i < N(sizes) && result == 0; i++)
+        result = time_size(e, i, s, r);
+    return result;
+}
+
+/* The largest radius that fits into the share of a frame interval, between timed radii by the
+ * number of taps; 0 when none does. */
+static int held_radius(const struct result *r, int size, int fps, enum window_shape window)
+{
+    const double limit = SHARE * 1e9 / fps;
+    int held = 0;
+
+    for (int i = 0; i < N(radii) && r->ns[size][i]; i++) {
+        const double ns = (double)r->ns[size][i], taps = filter_taps(window, radii[i]);
+        double last_ns, last_taps;
+
+        if (ns <= limit) {
+            held = radii[i];
+            continue;
+        }
+        if (i == 0)
+            break;
+        last_ns = (double)r->ns[size][i - 1];
+        last_taps = filter_taps(window, radii[i - 1]);
+        while (held + 1 < radii[i] && last_ns + (ns - last_ns) *
+                                                    (filter_taps(window, held + 1) - last_taps) /
+                                                    (taps - last_taps) <=
+                                          limit)
+            held++;
+        break;
+    }
+    return held;
+}
+
+static void print_text(const struct result *results, int n, const struct settings *s, FILE *out)
+{
+    fprintf(out,
+            "Time of one YUYV frame in ms, copies to and from the device included "
+            "(%s window, %s):\n\n%-10s %-6s",
+            s->window == WINDOW_DISC ? "disc" : "square",
+            s->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", "engine", "size");
+    for (int i = 0; i < N(radii); i++)
+        fprintf(out, "   r=%-3d", radii[i]);
+    for (int k = 0; k < n; k++)
+        for (int size = 0; size < N(sizes); size++) {
+            fprintf(out, "\n%-10s %-6s", results[k].engine, sizes[size].name);
+            for (int i = 0; i < N(radii); i++) {
+                if (results[k].ns[size][i])
+                    fprintf(out, "%8.2f", (double)results[k].ns[size][i] / 1e6);
+                else
+                    fprintf(out, "       -");
+            }
+        }
+    fprintf(out, "\n");
+    for (int k = 0; k < n; k++) {
+        fprintf(out, "\nWith %s (%s) this machine holds", results[k].engine, results[k].device);
+        for (int t = 0; t < N(targets); t++) {
+            const int radius = held_radius(&results[k], targets[t].size, targets[t].fps,
+                                           (enum window_shape)s->window);
+            const char *more = radius == radii[N(radii) - 1] ? " or more" : "";
+
+            fprintf(out, "%s\n  ", t ? "," : "");
+            if (radius)
+                fprintf(out, "radius %d%s at %s", radius, more, targets[t].name);
+            else
+                fprintf(out, "no radius at %s", targets[t].name);
+        }
+        fprintf(out, ".\n");
+    }
+}
+
+static void print_csv(const struct result *results, int n, FILE *out)
+{
+    fprintf(out, "engine,device,width,height,radius,ms\n");
+    for (int k = 0; k < n; k++)
+        for (int size = 0; size < N(sizes); size++)
+            for (int i = 0; i < N(radii); i++)
+                if (results[k].ns[size][i])
+                    fprintf(out, "%s,\"%s\",%d,%d,%d,%.4f\n", results[k].engine, results[k].device,
+                            sizes[size].width, sizes[size].height, radii[i],
+                            (double)results[k].ns[size][i] / 1e6);
+}
+
+static void print_json(const struct result *results, int n, const struct settings *s, FILE *out)
+{
+    fprintf(out, "[");
+    for (int k = 0; k < n; k++) {
+        const char *comma = "";
+
+        fprintf(out, "%s{\"engine\": \"%s\", \"device\": \"%s\", \"holds\": {", k ? ", " : "",
+                results[k].engine, results[k].device);
+        for (int t = 0; t < N(targets); t++)
+            fprintf(out, "%s\"%s\": %d", t ? ", " : "", targets[t].name,
+                    held_radius(&results[k], targets[t].size, targets[t].fps,
+                                (enum window_shape)s->window));
+        fprintf(out, "}, \"frames\": [");
+        for (int size = 0; size < N(sizes); size++)
+            for (int i = 0; i < N(radii); i++) {
+                if (!results[k].ns[size][i])
+                    continue;
+                fprintf(out, "%s{\"width\": %d, \"height\": %d, \"radius\": %d, \"ms\": %.4f}",
+                        comma, sizes[size].width, sizes[size].height, radii[i],
+                        (double)results[k].ns[size][i] / 1e6);
+                comma = ", ";
+            }
+        fprintf(out, "]}");
+    }
+    fprintf(out, "]\n");
+}
+
+int benchmark_run(const struct settings *s, enum benchmark_format format, FILE *out,
+                  struct error *err)
+{
+    const struct engine_config config = {.threads = s->threads};
+    struct result results[8];
+    int n = 0, r = 0;
+
+    for (int i = 0; engine_table[i] && n < N(results) && r == 0; i++) {
+        const char *name = engine_table[i]->name;
+        struct engine *e;
+
+        if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
+            continue;
+        if (engine_open(&e, name, &config, err))
+            continue;
+        r = time_engine(e, s, &results[n++]);
+        e->ops->destroy(e);
+    }
+    end_progress();
+    if (r)
+        return error_set(err, r, "out of memory");
+    if (!n)
+        return -ENODEV;
+    if (format == BENCHMARK_CSV)
+        print_csv(results, n, out);
+    else if (format == BENCHMARK_JSON)
+        print_json(results, n, s, out);
+    else
+        print_text(results, n, s, out);
+    return 0;
+}

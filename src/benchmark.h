@@ -1,0 +1,15 @@
+#pragma once
+/* `bilatcam --benchmark`: times the engines of this machine over sizes and radii, and says which
+ * radius it holds. Context: main. */
+#include <stdio.h>
+
+#include "config.h"
+
+enum benchmark_format { BENCHMARK_TEXT, BENCHMARK_CSV, BENCHMARK_JSON };
+
+/* Times every engine that works here, or the one that @settings name, with the window, range
+ * kernel and sigmas of @settings. Progress goes to stderr where that is a terminal. Takes less
+ * than a minute: what would take too long for a live picture is left out.
+ * 0; -ENODEV when no engine works; -ENOMEM. */
+int benchmark_run(const struct settings *settings, enum benchmark_format format, FILE *out,
+                  struct error *err);
