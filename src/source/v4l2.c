@@ -298,7 +298,9 @@ static void describe(struct camera *c, const struct v4l2_buffer *b, struct frame
         frame_attach(ret, c->buffer[b->index].memory);
     }
     ret->t_capture_ns = v4l2_timestamp(b->flags, b->timestamp, now_ns());
-    ret->seq = c->n_lent++;
+    /* Some drivers leave the number at 0. */
+    ret->seq = b->sequence ? b->sequence : c->n_lent;
+    c->n_lent++;
 }
 
 static int camera_read(struct source *s, struct frame *ret, struct error *err)
