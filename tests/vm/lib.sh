@@ -1,0 +1,209 @@
+# What a case is written with. It runs in the machine, in a folder of its own, under
+# `set -e`: a command that fails unexpectedly fails the case.
+# shellcheck shell=bash
+
+camera=/dev/video10
+loopback=/dev/video20
+
+# --- the list of cases ---------------------------------------------------------------
+
+case_names=()
+declare -A case_commands case_versions
+
+# add NAME VERSIONS COMMAND...: a case, and the v4l2loopback versions it is run with
+# ("all", or some of them in one word).
+add() {
+    case_names+=("$1")
+    case_versions[$1]=$2
+    case_commands[$1]="${*:3}"
+}
+
+# list_cases VERSION PATTERN: names of the cases that are to be run.
+list_cases() {
+    local name
+    for name in "${case_names[@]}"; do
+        [[ " all $1 " == *" ${case_versions[$name]} "* ||
+            " ${case_versions[$name]} " == *" $1 "* ]] || continue
+        [[ ! $1/$name =~ $2 ]] || printf '%s\n' "$name"
+    done
+}
+
+# --- the verdict ---------------------------------------------------------------------
+
+fail() {
+    printf '%s\n' "$*" > verdict
+    exit 1
+}
+
+skip() {
+    printf '%s\n' "$*" > verdict
+    exit 77
+}
+
+# A command failed of which nothing else was said.
+unexpected() {
+    [ -e verdict ] || printf '%s (line %s) ended with status %s\n' "$2" "$3" "$1" > verdict
+    exit 1
+}
+
+# What a passed case says about itself.
+detail() {
+    printf '%s\n' "$*" > verdict
+}
+
+# --- waiting -------------------------------------------------------------------------
+
+# wait_for WHAT COMMAND...: until COMMAND succeeds. The limit is far beyond what anything
+# takes even here; it only ends a case that hangs.
+wait_limit=30
+wait_for() {
+    local what=$1 end=$((SECONDS + wait_limit))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || fail "waited $wait_limit s for $what"
+        sleep 0.1
+    done
+}
+
+gone() {
+    ! kill -0 "$1" 2> /dev/null
+}
+
+# wait_exit NAME PID: returns the exit status of a process of ours.
+wait_exit() {
+    wait_for "$1 to end" gone "$2"
+    wait "$2"
+}
+
+# --- bilatcam ------------------------------------------------------------------------
+
+settings=(--radius 2 --sigma-color 40)
+
+# start_bilatcam OPTION...: in the background; its process is $bilatcam_pid. A shell
+# starts what it puts in the background with SIGINT ignored; env undoes that.
+start_bilatcam() {
+    env --default-signal=INT "$bilatcam" "${settings[@]}" --latency-budget off \
+        --stats stats.json "$@" > /dev/null 2>> bilatcam.log &
+    bilatcam_pid=$!
+}
+
+# start_camera FORMAT SIZE OPTION...: from the camera to the virtual camera.
+start_camera() {
+    start_bilatcam -i "$camera" -o "$loopback" --format "$1" --size "$2" --fps 30 "${@:3}"
+    wait_for "the virtual camera" is_camera "$2"
+}
+
+# is_camera SIZE: does the loopback node offer itself to clients?
+is_camera() {
+    gone "$bilatcam_pid" && fail "bilatcam ended by itself"
+    v4l2-ctl -d "$loopback" --get-fmt-video 2>&1 | grep -q "Width/Height *: ${1/x/\/}\$"
+}
+
+# stop_bilatcam [SIGNAL]
+stop_bilatcam() {
+    local status=0
+    ! gone "$bilatcam_pid" || fail "bilatcam ended by itself"
+    kill -s "${1:-TERM}" "$bilatcam_pid"
+    wait_exit bilatcam "$bilatcam_pid" || status=$?
+    [ "$status" = 0 ] || fail "bilatcam ended with status $status after SIG${1:-TERM}"
+}
+
+# statistic KEY: from the JSON that bilatcam wrote when it ended.
+statistic() {
+    python3 -ISc 'import json, sys; print(json.load(open("stats.json"))[sys.argv[1]])' \
+        "$1" 2> /dev/null || fail "stats.json has no $1: $(cat stats.json)"
+}
+
+# --- the camera ----------------------------------------------------------------------
+
+# still_picture [PATTERN]: squares, their edges small enough for the filter to smooth.
+still_picture() {
+    v4l2-ctl -d "$camera" -c "osd_text_mode=2,contrast=40,test_pattern=${1:-4}"
+}
+
+# make_expected FORMAT SIZE CLIENT_FORMAT: writes expected.raw, the frame that a client
+# must get: the camera's own frame, put through bilatcam from file to file. The camera's
+# values are limited range and BT.601, as a y4m file's are, and the virtual camera's too;
+# so nothing but the filter may change them, and what comes out must be equal.
+make_expected() {
+    local format=$1 size=$2 fourcc=${1^^}
+    # V4L2's default for grey is full range, unless the camera says otherwise.
+    [ "$format" != grey ] || v4l2-ctl -d "$camera" -c quantization=2
+    v4l2-ctl -d "$camera" -p 30 \
+        --set-fmt-video="width=${size%x*},height=${size#*x},pixelformat=$fourcc" > v4l2.log 2>&1
+    v4l2-ctl -d "$camera" --get-fmt-video | grep -q 'Limited Range' ||
+        fail "the camera is not limited range"
+    v4l2-ctl -d "$camera" --stream-mmap --stream-count=1 --stream-to=camera.raw \
+        >> v4l2.log 2>&1
+    pixels wrap "$format" "$size" camera.raw > camera.y4m
+    "$bilatcam" "${settings[@]}" -i camera.y4m -o filtered.y4m 2> file.log
+    pixels expect "$3" filtered.y4m > expected.raw
+    ! cmp -s camera.y4m filtered.y4m || fail "the filter changes nothing in this picture"
+}
+
+pixels() {
+    "$vm_dir/pixels.py" "$@" 2> pixels.log || fail "pixels.py $1: $(cat pixels.log)"
+}
+
+# --- clients -------------------------------------------------------------------------
+
+# Each reads COUNT frames of the virtual camera into client.raw.
+# client_NAME SIZE FORMAT COUNT, where FORMAT is yuyv or yu12.
+
+client_ffmpeg() {
+    local format=yuyv422
+    [ "$2" = yuyv ] || format=yuv420p
+    timeout "$wait_limit" ffmpeg -nostdin -v error -f v4l2 -input_format "$format" \
+        -video_size "$1" -i "$loopback" -frames:v "$3" -fps_mode passthrough -f rawvideo -y client.raw
+}
+
+# Only the two plugins that are used: looking through all of them takes very long here.
+client_gstreamer() {
+    local format=YUY2
+    [ "$2" = yuyv ] || format=I420
+    mkdir -p plugins
+    ln -sf /usr/lib/*/gstreamer-1.0/libgst{coreelements,video4linux2}.so plugins/
+    GST_PLUGIN_SYSTEM_PATH=$PWD/plugins GST_REGISTRY=$PWD/registry \
+        timeout "$wait_limit" gst-launch-1.0 -q \
+        v4l2src "device=$loopback" "num-buffers=$3" ! \
+        "video/x-raw,format=$format,width=${1%x*},height=${1#*x}" ! \
+        filesink location=client.raw
+}
+
+# It says 0 even when an ioctl failed, but then it says so.
+client_v4l2ctl() {
+    timeout "$wait_limit" v4l2-ctl -d "$loopback" --stream-mmap --stream-count="$3" \
+        --stream-to=client.raw &&
+        ! grep -qE 'VIDIOC_[A-Z_]+.*(failed|returned)' client.log
+}
+
+# A reader that stays: it appends all frames to reader.raw; its process is $reader_pid.
+start_reader() {
+    : > reader.raw
+    v4l2-ctl -d "$loopback" --stream-mmap --stream-to=reader.raw > reader.log 2>&1 &
+    reader_pid=$!
+}
+
+# Whole frames, of the size of expected.raw, that the reader has got.
+reader_frames() {
+    printf '%s\n' $(($(stat -c %s reader.raw) / $(stat -c %s expected.raw)))
+}
+
+reader_has() {
+    gone "$reader_pid" && fail "the reader ended: $(tail -n 2 reader.log)"
+    [ "$(reader_frames)" -ge "$1" ]
+}
+
+# reader_shows FRAME: is this file the newest frame that the reader has got?
+reader_shows() {
+    local frames
+    frames=$(reader_frames)
+    [ "$frames" -gt 0 ] && dd if=reader.raw bs="$(stat -c %s "$1")" skip=$((frames - 1)) \
+        count=1 status=none | cmp -s - "$1"
+}
+
+# run_client NAME SIZE FORMAT COUNT
+run_client() {
+    "client_$1" "${@:2}" > client.log 2>&1 ||
+        fail "client $1 ended with status $?: $(tail -n 2 client.log)"
+}
