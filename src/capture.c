@@ -58,16 +58,35 @@ static bool stopped_within(const struct shared *s, int64_t ns)
     return poll(&fd, 1, (int)(ns / 1000000)) > 0;
 }
 
+/* The state of a lost camera is told when it begins and when it ends, not at every attempt. */
+static void note_lost(struct capture *c, const struct error *why)
+{
+    if (c->lost) {
+        log_debug("%s", why->text);
+        return;
+    }
+    log_warning("%s; waiting for the camera to come back", why->text);
+    c->lost = true;
+    c->wait_ns = RECONNECT_FIRST_NS;
+    set_source_lost(c->shared, true);
+}
+
+static void note_back(struct capture *c)
+{
+    log_info("%s is back", c->source->name);
+    c->lost = false;
+    c->n_reconnects++;
+    set_source_lost(c->shared, false);
+}
+
 /* A camera that went is opened again, with the very same picture, until it is back. False: the
  * program is to stop. */
 static bool reconnect(struct capture *c, const struct error *why)
 {
     const struct source_ops *ops = c->source->ops;
-    int64_t wait_ns = RECONNECT_FIRST_NS;
     struct error err;
 
-    log_warning("%s; waiting for the camera to come back", why->text);
-    set_source_lost(c->shared, true);
+    note_lost(c, why);
     c->config.width = c->source->width;
     c->config.height = c->source->height;
     c->config.format = (int)c->source->format;
@@ -76,16 +95,14 @@ static bool reconnect(struct capture *c, const struct error *why)
     c->n_bad_before += c->source->n_bad;
     ops->close(c->source);
     c->source = NULL;
-    while (ops->open(&c->source, &c->config, &err)) {
-        log_debug("%s", err.text);
-        if (stopped_within(c->shared, wait_ns))
+    for (;;) {
+        if (stopped_within(c->shared, c->wait_ns))
             return false;
-        wait_ns = wait_ns * 2 < RECONNECT_LAST_NS ? wait_ns * 2 : RECONNECT_LAST_NS;
+        c->wait_ns = c->wait_ns * 2 < RECONNECT_LAST_NS ? c->wait_ns * 2 : RECONNECT_LAST_NS;
+        if (ops->open(&c->source, &c->config, &err) == 0)
+            return true;
+        log_debug("%s", err.text);
     }
-    c->n_reconnects++;
-    set_source_lost(c->shared, false);
-    log_info("%s is back", c->source->name);
-    return true;
 }
 
 /* True: read again. */
@@ -123,6 +140,9 @@ static bool deliver(struct capture *c, const struct frame *image)
 {
     const int64_t t_read = now_ns();
     const bool whole = take_picture(c, image);
+
+    if (c->lost)
+        note_back(c);
 
     c->source->ops->release(c->source);
     c->slot->wait_ns = t_read - image->t_capture_ns;

@@ -1,6 +1,9 @@
 #pragma once
 /* The first stage: takes pictures from the source, brings them to the working layout, and opens
  * a camera that went again until it is back. */
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "convert.h"
 #include "ring.h"
 #include "source.h"
@@ -13,6 +16,8 @@ struct capture {
     struct mjpeg *mjpeg; /* NULL unless the camera gives MJPG */
     struct ring *out;
     struct slot *slot; /* to fill next */
+    bool lost;         /* from the first trouble until pictures come again */
+    int64_t wait_ns;   /* before the next attempt to open it */
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
 };

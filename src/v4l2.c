@@ -163,7 +163,9 @@ struct colour v4l2_colour(const struct v4l2_pix_format *pix)
     if (encoding == V4L2_YCBCR_ENC_DEFAULT)
         encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
     if (range == V4L2_QUANTIZATION_DEFAULT)
-        range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, encoding);
+        /* Grey is what the sensor gives: the whole range, as R'G'B' has it. */
+        range =
+            V4L2_MAP_QUANTIZATION_DEFAULT(pix->pixelformat == V4L2_PIX_FMT_GREY, space, encoding);
 
     return (struct colour){
         /* BT.2020 and SMPTE 240M, which no webcam has, are closer to BT.709. */
