@@ -6,6 +6,12 @@
 
 #define PAD 32 /* samples in front of and behind a row of a plane; no window reaches further */
 
+/* What the planes of a band may take: about half of a second-level cache of 1 MiB. More rows
+ * than the most would only make the last band of a frame uneven. */
+#define CACHE_BYTES (512 * 1024)
+#define ROWS_MOST 32
+#define ROWS_LEAST 8
+
 enum byte_row { BYTES_Y, BYTES_Y0, BYTES_Y1, BYTES_UV, BYTES_U, BYTES_V, BYTE_ROWS };
 
 static size_t round_up(size_t n, size_t unit)
@@ -21,13 +27,30 @@ static int columns_of(const struct frame *f)
 
 static size_t sample_bytes(enum row_arithmetic a)
 {
-    return a == ROWS_FIXED ? sizeof(int16_t) : sizeof(float);
+    return row_is_real(a) ? sizeof(float) : sizeof(int16_t);
 }
 
 void band_finish(struct band *b)
 {
     free(b->memory);
     *b = (struct band){0};
+}
+
+/* An odd number of cache lines, lest all rows compete for the same few sets of a cache. */
+static size_t plane_bytes_of(const struct row_plan *plan, const struct frame *shape)
+{
+    const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
+
+    return round_up((columns + 2 * PAD) * sample_bytes(plan->arithmetic), FRAME_ALIGN) |
+           FRAME_ALIGN;
+}
+
+int band_rows(const struct row_plan *plan, const struct frame *shape)
+{
+    const size_t row = plane_bytes_of(plan, shape) * ROW_PLANES;
+    const int rows = (int)(CACHE_BYTES / row) / 2 * 2 - 2 * plan->reach_y;
+
+    return rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
 }
 
 int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape, int n_rows)
@@ -37,9 +60,7 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     const size_t row_table = round_up(rows * sizeof(b->rows[0]), FRAME_ALIGN);
     size_t size;
 
-    /* An odd number of cache lines, lest all rows compete for the same few sets of a cache. */
-    b->plane_bytes = round_up((columns + 2 * PAD) * sample_bytes(plan->arithmetic), FRAME_ALIGN);
-    b->plane_bytes |= FRAME_ALIGN;
+    b->plane_bytes = plane_bytes_of(plan, shape);
     b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
     size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
            3 * columns * sizeof(float);
@@ -97,7 +118,7 @@ static void load_luma(struct band *b, const struct row_kernels *kernels,
                       const struct row_plan *plan, const uint8_t *y, int row, int columns,
                       bool pair)
 {
-    const int real = plan->arithmetic != ROWS_FIXED;
+    const bool real = row_is_real(plan->arithmetic);
     void *y0 = plane_row(b, row, PLANE_Y0), *y1 = plane_row(b, row, PLANE_Y1);
 
     if (!pair) {
@@ -120,8 +141,8 @@ static void load_chroma(struct band *b, const struct row_kernels *kernels,
     void *const planes[3] = {plane_row(b, row, PLANE_C), plane_row(b, row, PLANE_U),
                              plane_row(b, row, PLANE_V)};
 
-    kernels->chroma[plan->arithmetic != ROWS_FIXED](&plan->scale, byte_row(b, BYTES_U),
-                                                    byte_row(b, BYTES_V), planes, columns);
+    kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, byte_row(b, BYTES_U),
+                                                   byte_row(b, BYTES_V), planes, columns);
     for (int p = 0; p < 3; p++)
         pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
 }

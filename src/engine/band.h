@@ -21,6 +21,9 @@ struct band {
 
 void band_finish(struct band *b);
 
+/* Rows of a band with which its planes fit the cache, even and at least 8. */
+int band_rows(const struct row_plan *plan, const struct frame *shape);
+
 /* Makes room for bands of @n_rows rows of frames like @shape. -ENOMEM. */
 int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
                  int n_rows);

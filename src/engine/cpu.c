@@ -18,6 +18,12 @@ static bool has_avx512(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+static bool has_vnni(void)
+{
+    return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 static bool always(void)
@@ -27,13 +33,12 @@ static bool always(void)
 
 const struct cpu_row cpu_table[] = {
 #if defined(__x86_64__)
-    {&row_kernels_avx512, has_avx512},
+    {&row_kernels_vnni, has_vnni}, {&row_kernels_avx512, has_avx512},
     {&row_kernels_avx2, has_avx2},
 #elif defined(__aarch64__)
     {&row_kernels_neon, always},
 #endif
-    {&row_kernels_c, always},
-    {NULL, NULL},
+    {&row_kernels_c, always},      {NULL, NULL},
 };
 
 /* "avx2, c": what BILATCAM_CPU may say on this processor. */

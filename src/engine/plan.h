@@ -6,6 +6,6 @@
 
 enum row_layout plan_layout(enum frame_format format);
 
-/* @filter has a radius of 1 or more. */
+/* @filter has a radius of 1 or more. @prefers_table: see struct row_kernels. */
 void plan_make(struct row_plan *plan, const struct filter *filter, struct colour colour,
-               enum row_layout layout);
+               enum row_layout layout, bool prefers_table);

@@ -10,11 +10,12 @@
  * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
  * Sums of w dY, w dU and w dV are collected, and the mean is the centre plus their quotient.
  *
- * Two arithmetics: ROWS_FIXED is 16-bit fixed point with saturation (rows_fixed.h), the quick
- * one; the others are single precision floating point (rows_float.h) for filters that 16 bits
- * do not hold. Both are written once in terms of a few vector operations that each instruction
- * set defines in its own file, use no operation whose result may differ between processors, and
- * therefore agree to the bit on all of them. plan.c decides which one a filter gets. */
+ * Two kinds of arithmetic: ROWS_FIXED and ROWS_TABLE are 16-bit fixed point with saturation
+ * (rows_fixed.h), the quick ones; the others are single precision floating point (rows_float.h) for
+ * filters that 16 bits do not hold. Both are written once in terms of a few vector operations that
+ * each instruction set defines in its own file, use no operation whose result may differ between
+ * processors, and therefore agree to the bit on all of them. plan.c decides which one a filter
+ * gets. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,15 @@
 #include "filter.h"
 
 enum row_layout { ROWS_PAIR, ROWS_SINGLE, ROWS_GREY, ROWS_N_LAYOUTS };
-enum row_arithmetic { ROWS_FIXED, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHMETICS };
+enum row_arithmetic { ROWS_FIXED, ROWS_TABLE, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHMETICS };
+
+/* Whether planes hold floats, else 16-bit integers. */
+static inline bool row_is_real(enum row_arithmetic a)
+{
+    return a == ROWS_GAUSSIAN || a == ROWS_LORENTZIAN;
+}
+
+#define ROW_TABLE_SIZE 128 /* weights of ROWS_TABLE */
 
 /* Kernels work on whole vectors: samples of planes and byte rows up to the next multiple of
  * this must be there to read and to write, whatever they hold. */
@@ -30,7 +39,7 @@ enum row_arithmetic { ROWS_FIXED, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHME
 
 enum row_plane { PLANE_Y0, PLANE_Y1, PLANE_C, PLANE_U, PLANE_V, ROW_PLANES };
 
-/* One row of every plane; int16_t for ROWS_FIXED, else float. Columns are chroma columns, and
+/* One row of every plane; int16_t or float, see row_is_real(). Columns are chroma columns, and
  * some before the first and behind the last are filled with the edge's colour. In layouts
  * other than ROWS_PAIR luma is PLANE_Y0 alone; in ROWS_GREY there is nothing else. */
 struct row_planes {
@@ -45,14 +54,20 @@ struct row_planes {
 /* One step of the window: the chroma column k to the right in the row dy below. */
 struct row_tap {
     int16_t dy, k;
-    uint8_t pairs; /* TAP_* */
-    bool flush;    /* 16-bit sums must be widened behind this tap */
-    /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: ROWS_FIXED
-     * a distance to add, twice in one word; ROWS_GAUSSIAN an exponent; ROWS_LORENTZIAN a factor. */
+    /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: fixed
+     * point a distance to add, twice in one word; ROWS_GAUSSIAN an exponent; ROWS_LORENTZIAN a
+     * factor. */
     union {
         uint32_t fixed[3];
         float real[3];
     } space;
+};
+
+/* Taps of the same kind one after the other, so that no branch depends on a single tap. */
+struct row_run {
+    uint8_t pairs; /* TAP_* */
+    bool flush;    /* 16-bit sums must be widened behind this run */
+    int16_t n_taps;
 };
 
 #define ROW_TAPS_MAX ((2 * FILTER_MAX_RADIUS + 1) * (2 * FILTER_MAX_RADIUS + 1))
@@ -67,11 +82,14 @@ struct row_scale {
 struct row_plan {
     enum row_arithmetic arithmetic;
     struct row_scale scale;
-    uint16_t cap;         /* ROWS_FIXED: distances from here on weigh nothing */
-    int shift;            /* ROWS_FIXED: brings the cap to the top of 16 bits */
-    int reach_x, reach_y; /* the furthest k and dy of a tap */
-    int n_taps;
-    struct row_tap tap[ROW_TAPS_MAX];
+    uint16_t cap; /* ROWS_FIXED: distances from here on weigh nothing */
+    int shift;    /* ROWS_FIXED: left, brings the cap to the top of 16 bits; ROWS_TABLE: right,
+                   * makes a distance an index, of which the last one stands for all beyond */
+    uint8_t table[2][ROW_TABLE_SIZE]; /* low and high bytes of the weights of ROWS_TABLE */
+    int reach_x, reach_y;             /* the furthest k and dy of a tap */
+    int n_taps, n_runs;
+    struct row_run run[ROW_TAPS_MAX];
+    struct row_tap tap[ROW_TAPS_MAX]; /* in the order of the runs */
 };
 
 /* What to do with a chroma row that two luma rows share: the first stores its sums, the second
@@ -92,7 +110,9 @@ struct row_kernels {
     const char *name;  /* as in BILATCAM_CPU */
     const char *label; /* as in the manual of the processor */
     void (*filter[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
-    /* 8-bit samples to planes, `n` of them rounded up to whole vectors. */
+    bool prefers_table; /* ROWS_TABLE is quicker than ROWS_FIXED; else it is for tests, or NULL */
+    /* 8-bit samples to planes, [0] fixed point and [1] floating point, `n` of them rounded up to
+     * whole vectors. */
     void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
     void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
                       void *const plane[3], int n);
@@ -105,4 +125,5 @@ struct row_kernels {
 extern const struct row_kernels row_kernels_c;
 extern const struct row_kernels row_kernels_avx2;
 extern const struct row_kernels row_kernels_avx512;
+extern const struct row_kernels row_kernels_vnni;
 extern const struct row_kernels row_kernels_neon;

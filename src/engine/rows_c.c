@@ -5,6 +5,7 @@
 #include "rows.h"
 
 #define LANES 8
+#define INLINE static inline
 
 typedef struct {
     int16_t lane[LANES];
@@ -73,7 +74,7 @@ V_OP(v_min_u, (V a, V b), smaller(unsigned_lane(a, i), unsigned_lane(b, i)))
 V_OP(v_avg_u, (V a, V b), (unsigned_lane(a, i) + unsigned_lane(b, i) + 1) >> 1)
 V_OP(v_shl, (V a, int n), unsigned_lane(a, i) << n)
 V_OP(v_shr1_u, (V a), unsigned_lane(a, i) >> 1)
-V_OP(v_shr4_u, (V a), unsigned_lane(a, i) >> 4)
+V_OP(v_shr7_u, (V a), unsigned_lane(a, i) >> 7)
 V_OP(v_mulhrs, (V a, V b), (a.lane[i] * b.lane[i] + 16384) >> 15)
 V_OP(v_mulhi_u, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i) >> 16)
 
@@ -88,6 +89,28 @@ static inline V v_join(I low, I high)
     return r;
 }
 
+/* Looks both up in place. */
+#define HAVE_TABLE
+typedef const uint8_t (*T)[ROW_TABLE_SIZE];
+
+#define t_load(table) (table)
+
+static inline void lookup(T table, V *a, int shift)
+{
+    for (int i = 0; i < LANES; i++) {
+        const int index = smaller(unsigned_lane(*a, i) >> shift, ROW_TABLE_SIZE - 1);
+
+        a->lane[i] = (int16_t)(table[0][index] | table[1][index] << 8);
+    }
+}
+
+static inline void v_lookup(T table, V *a, V *b, int shift)
+{
+    lookup(table, a, shift);
+    if (b != a)
+        lookup(table, b, shift);
+}
+
 static inline void v_store_u8(uint8_t *p, V a)
 {
     for (int i = 0; i < LANES; i++)
@@ -99,7 +122,7 @@ HALF_OP(I, i_high_s, (V a), a.lane[i + LANES / 2])
 HALF_OP(I, i_low_u, (V a), unsigned_lane(a, i))
 HALF_OP(I, i_high_u, (V a), unsigned_lane(a, i + LANES / 2))
 HALF_OP(I, i_add, (I a, I b), a.lane[i] + b.lane[i])
-HALF_OP(I, i_shl4, (I a), a.lane[i] * 16)
+HALF_OP(I, i_shl7, (I a), a.lane[i] * 128)
 HALF_OP(I, i_from_f, (F a), (int32_t)a.lane[i])
 
 HALF_OP(F, f_from_i, (I a), (float)a.lane[i])

@@ -1,56 +1,44 @@
 /* The floating-point row kernels, in terms of the vector operations of the file that includes
  * this; F holds LANES / 2 floats. Multiplications and additions are never fused (the build
  * says -ffp-contract=off), so that processors with and without fused ones agree. */
-#include "rows.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "rows_pairs.h"
 
 struct real_state {
     F centre[ROW_PLANES];
     F y[2], u, v, w[2]; /* sums */
 };
 
-/* 2^-z for z >= 0, within 1e-4: an integral power of two by the exponent's bits, the rest by
- * a cubic. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits. */
-INLINE F real_exp2_neg(F z)
+/* The weights 2^-(z + space) of @n squared distances, within 1e-4: an integral power of two by
+ * the exponent's bits, the rest by a cubic. Adding 1.5 * 2^23 rounds to an integer and leaves
+ * it in the low bits. Nothing is below 2^-64, lest products be denormal and slow. */
+INLINE void real_gaussian(F z[4], const struct row_tap *tap, const struct row_pairs *p)
 {
     const F magic = f_set1(12582912.0F);
-    const F x = f_min(z, f_set1(126.0F));
-    const F t = f_add(x, magic);
-    const F r = f_sub(x, f_sub(t, magic));
-    F p = f_sub(f_set1(0.24261112F), f_mul(r, f_set1(0.05517166F)));
+    F t[4] = {magic, magic, magic, magic}, w[4] = {magic, magic, magic, magic};
 
-    p = f_sub(f_set1(0.69326099F), f_mul(r, p));
-    p = f_sub(f_set1(0.99992807F), f_mul(r, p));
-    return f_lower_exponent(p, t);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] =
+        f_add(z[i], f_set1(tap->space.real[p->space[i]]));
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_min(z[i], f_set1(64.0F));
+    UNROLLED for (int i = 0; i < p->n; i++) t[i] = f_add(z[i], magic);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_sub(z[i], f_sub(t[i], magic));
+    UNROLLED for (int i = 0; i < p->n; i++) w[i] =
+        f_sub(f_set1(0.24261112F), f_mul(z[i], f_set1(0.05517166F)));
+    UNROLLED for (int i = 0; i < p->n; i++) w[i] = f_sub(f_set1(0.69326099F), f_mul(z[i], w[i]));
+    UNROLLED for (int i = 0; i < p->n; i++) w[i] = f_sub(f_set1(0.99992807F), f_mul(z[i], w[i]));
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_lower_exponent(w[i], t[i]);
 }
 
-/* 1/t within 0.3 %: the bits of a float are about its logarithm, and one Newton step. */
-INLINE F real_reciprocal(F t)
+/* The weights space / z, within 0.3 %: the bits of a float are about its logarithm, and one
+ * Newton step. */
+INLINE void real_lorentzian(F z[4], const struct row_tap *tap, const struct row_pairs *p)
 {
-    const F r = f_reciprocal_guess(t);
+    F r[4] = {z[0], z[0], z[0], z[0]};
 
-    return f_mul(r, f_sub(f_set1(2.0F), f_mul(t, r)));
-}
-
-INLINE F real_weight(F z, float space, enum row_arithmetic arithmetic)
-{
-    if (arithmetic == ROWS_GAUSSIAN)
-        return real_exp2_neg(f_add(z, f_set1(space)));
-    return f_mul(real_reciprocal(z), f_set1(space));
-}
-
-/* The weight between luma @from of the centre and @to of the neighbour; adds to the sums. */
-INLINE F real_pair(struct real_state *s, int from, F to, F dc, F z, float space,
-                   enum row_arithmetic arithmetic)
-{
-    const F dy = f_sub(to, s->centre[PLANE_Y0 + from]);
-    const F d1 = f_add(dy, dc);
-    const F w = real_weight(f_add(z, f_mul(d1, d1)), space, arithmetic);
-
-    s->y[from] = f_add(s->y[from], f_mul(dy, w));
-    s->w[from] = f_add(s->w[from], w);
-    return w;
+    UNROLLED for (int i = 0; i < p->n; i++) r[i] = f_reciprocal_guess(z[i]);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_sub(f_set1(2.0F), f_mul(z[i], r[i]));
+    UNROLLED for (int i = 0; i < p->n; i++) r[i] =
+        f_mul(r[i], f_set1(tap->space.real[p->space[i]]));
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(r[i], z[i]);
 }
 
 INLINE F real_load(const struct row_planes *q, enum row_plane p, ptrdiff_t x)
@@ -61,32 +49,37 @@ INLINE F real_load(const struct row_planes *q, enum row_plane p, ptrdiff_t x)
 INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct row_planes *q,
                      ptrdiff_t x, int pairs, enum row_layout layout, enum row_arithmetic a)
 {
+    const struct row_pairs p = row_pairs(pairs, layout);
     const F zero = f_set1(0.0F);
-    F dc = zero, du = zero, dv = zero, w = zero;
-    F z = f_set1(a == ROWS_LORENTZIAN ? 1.0F : 0.0F);
-    F y0 = real_load(q, PLANE_Y0, x), y1 = zero;
+    F dc = zero, du = zero, dv = zero, sum = zero;
+    F base = f_set1(a == ROWS_LORENTZIAN ? 1.0F : 0.0F);
+    F y[2], dy[4] = {zero, zero, zero, zero}, z[4] = {zero, zero, zero, zero};
 
+    y[0] = real_load(q, PLANE_Y0, x);
+    y[1] = layout == ROWS_PAIR ? real_load(q, PLANE_Y1, x) : zero;
     if (layout != ROWS_GREY) {
         dc = f_sub(real_load(q, PLANE_C, x), s->centre[PLANE_C]);
         du = f_sub(real_load(q, PLANE_U, x), s->centre[PLANE_U]);
         dv = f_sub(real_load(q, PLANE_V, x), s->centre[PLANE_V]);
-        z = f_add(z, f_add(f_mul(du, du), f_mul(dv, dv)));
+        base = f_add(base, f_add(f_mul(du, du), f_mul(dv, dv)));
     }
-    if (layout == ROWS_PAIR)
-        y1 = real_load(q, PLANE_Y1, x);
-    if (pairs & TAP_EVEN)
-        w = real_pair(s, 0, y0, dc, z, t->space.real[0], a);
-    if (layout == ROWS_PAIR) {
-        if (pairs & TAP_EVEN)
-            w = f_add(w, real_pair(s, 1, y1, dc, z, t->space.real[0], a));
-        if (pairs & TAP_UP)
-            w = f_add(w, real_pair(s, 0, y1, dc, z, t->space.real[1], a));
-        if (pairs & TAP_DOWN)
-            w = f_add(w, real_pair(s, 1, y0, dc, z, t->space.real[2], a));
+    UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
+        f_sub(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(dy[i], dc);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(base, f_mul(z[i], z[i]));
+    if (a == ROWS_GAUSSIAN)
+        real_gaussian(z, t, &p);
+    else
+        real_lorentzian(z, t, &p);
+    UNROLLED for (int i = 0; i < p.n; i++)
+    {
+        s->y[p.from[i]] = f_add(s->y[p.from[i]], f_mul(dy[i], z[i]));
+        s->w[p.from[i]] = f_add(s->w[p.from[i]], z[i]);
+        sum = i ? f_add(sum, z[i]) : z[i];
     }
     if (layout != ROWS_GREY) {
-        s->u = f_add(s->u, f_mul(du, w));
-        s->v = f_add(s->v, f_mul(dv, w));
+        s->u = f_add(s->u, f_mul(du, sum));
+        s->v = f_add(s->v, f_mul(dv, sum));
     }
 }
 
@@ -115,15 +108,25 @@ INLINE bool real_mean_chroma(struct real_state *s, const struct row_job *job, si
         f_store(job->sums + 2 * row + at, w);
         return false;
     }
-    u = f_add(s->centre[PLANE_U], f_div(u, w));
-    v = f_mul(f_add(s->centre[PLANE_V], f_div(v, w)), f_set1(k->v));
+    w = f_div(f_set1(1.0F), w);
+    u = f_add(s->centre[PLANE_U], f_mul(u, w));
+    v = f_mul(f_add(s->centre[PLANE_V], f_mul(v, w)), f_set1(k->v));
     uv[0] = f_sub(f_mul(u, f_set1(k->u)), f_mul(v, f_set1(k->uv)));
     uv[1] = v;
     return true;
 }
 
-INLINE void real_sum(struct real_state *s, const struct row_job *job, ptrdiff_t x,
-                     enum row_layout layout, enum row_arithmetic a)
+INLINE const struct row_tap *real_run(struct real_state *s, const struct row_job *job, ptrdiff_t x,
+                                      const struct row_tap *t, int n, int pairs,
+                                      enum row_layout layout, enum row_arithmetic a)
+{
+    for (const struct row_tap *end = t + n; t < end; t++)
+        real_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout, a);
+    return t;
+}
+
+INLINE void real_begin(struct real_state *s, const struct row_job *job, ptrdiff_t x,
+                       enum row_layout layout)
 {
     const F zero = f_set1(0.0F);
 
@@ -132,29 +135,36 @@ INLINE void real_sum(struct real_state *s, const struct row_job *job, ptrdiff_t 
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = real_load(job->rows, (enum row_plane)p, x);
-    for (int i = 0; i < job->plan->n_taps; i++) {
-        const struct row_tap *t = &job->plan->tap[i];
-        const struct row_planes *q = &job->rows[t->dy];
-        const int pairs = layout == ROWS_PAIR ? t->pairs : TAP_EVEN;
+}
 
-        switch (pairs) {
+/* The sum over the window: one inlined loop for every kind of run. */
+INLINE void real_window(struct real_state *s, const struct row_job *job, ptrdiff_t x,
+                        enum row_layout layout, enum row_arithmetic a)
+{
+    const struct row_tap *t = job->plan->tap;
+    const struct row_run *const end = job->plan->run + job->plan->n_runs;
+
+    for (const struct row_run *run = job->plan->run; run < end; run++) {
+        const int n = run->n_taps;
+
+        switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
         case TAP_EVEN | TAP_UP | TAP_DOWN:
-            real_tap(s, t, q, x + t->k, TAP_EVEN | TAP_UP | TAP_DOWN, layout, a);
+            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_UP | TAP_DOWN, layout, a);
             break;
         case TAP_EVEN | TAP_UP:
-            real_tap(s, t, q, x + t->k, TAP_EVEN | TAP_UP, layout, a);
+            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_UP, layout, a);
             break;
         case TAP_EVEN | TAP_DOWN:
-            real_tap(s, t, q, x + t->k, TAP_EVEN | TAP_DOWN, layout, a);
+            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_DOWN, layout, a);
             break;
         case TAP_UP:
-            real_tap(s, t, q, x + t->k, TAP_UP, layout, a);
+            t = real_run(s, job, x, t, n, TAP_UP, layout, a);
             break;
         case TAP_DOWN:
-            real_tap(s, t, q, x + t->k, TAP_DOWN, layout, a);
+            t = real_run(s, job, x, t, n, TAP_DOWN, layout, a);
             break;
         default:
-            real_tap(s, t, q, x + t->k, TAP_EVEN, layout, a);
+            t = real_run(s, job, x, t, n, TAP_EVEN, layout, a);
             break;
         }
     }
@@ -166,13 +176,14 @@ INLINE void real_rows(const struct row_job *job, enum row_layout layout, enum ro
 
     for (int x = 0; x < job->columns; x += LANES) {
         bool chroma = layout != ROWS_GREY;
-        F y[2][2], uv[2][2];
+        F y[2][2], uv[2][2] = {{gain, gain}, {gain, gain}};
 
         for (int half = 0; half < 2; half++) {
             const int at = x + half * LANES / 2;
             struct real_state s;
 
-            real_sum(&s, job, at, layout, a);
+            real_begin(&s, job, at, layout);
+            real_window(&s, job, at, layout, a);
             for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
                 y[i][half] = f_mul(f_add(s.centre[PLANE_Y0 + i], f_div(s.y[i], s.w[i])), gain);
             if (layout != ROWS_GREY)

@@ -4,9 +4,23 @@
 #include "rows_float.h"
 #include "rows_planes.h"
 
+#ifdef HAVE_TABLE
+#define TABLE_ROWS                                                                                 \
+    {                                                                                              \
+        table_pair_rows, table_single_rows, table_grey_rows                                        \
+    }
+#else
+#define TABLE_ROWS                                                                                 \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
+#endif
+
 #define ROW_KERNELS                                                                                \
-    .filter = {{fixed_pair_rows, fixed_single_rows, fixed_grey_rows},                              \
-               {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},                     \
-               {lorentzian_pair_rows, lorentzian_single_rows, lorentzian_grey_rows}},              \
+    .filter = {[ROWS_FIXED] = {fixed_pair_rows, fixed_single_rows, fixed_grey_rows},               \
+               [ROWS_TABLE] = TABLE_ROWS,                                                          \
+               [ROWS_GAUSSIAN] = {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},   \
+               [ROWS_LORENTZIAN] = {lorentzian_pair_rows, lorentzian_single_rows,                  \
+                                    lorentzian_grey_rows}},                                        \
     .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .split = split_bytes,  \
     .merge = merge_bytes

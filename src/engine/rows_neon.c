@@ -33,7 +33,7 @@ OP_U(v_min_u, (V a, V b), vminq_u16(U(a), U(b)))
 OP_U(v_avg_u, (V a, V b), vrhaddq_u16(U(a), U(b)))
 OP_U(v_shl, (V a, int n), vshlq_u16(U(a), vdupq_n_s16((int16_t)n)))
 OP_U(v_shr1_u, (V a), vshrq_n_u16(U(a), 1))
-OP_U(v_shr4_u, (V a), vshrq_n_u16(U(a), 4))
+OP_U(v_shr7_u, (V a), vshrq_n_u16(U(a), 7))
 
 /* Differs from the x86 instruction in (-32768)^2 alone, 32767 for 32768: a squared distance
  * beyond the cap both times. */
@@ -64,7 +64,7 @@ OP(I, i_high_s, (V a), vmovl_high_s16(a))
 OP(I, i_low_u, (V a), vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(U(a)))))
 OP(I, i_high_u, (V a), vreinterpretq_s32_u32(vmovl_high_u16(U(a))))
 OP(I, i_add, (I a, I b), vaddq_s32(a, b))
-OP(I, i_shl4, (I a), vshlq_n_s32(a, 4))
+OP(I, i_shl7, (I a), vshlq_n_s32(a, 7))
 OP(I, i_from_f, (F a), vcvtq_s32_f32(a))
 
 static inline void v_store(int16_t *p, V a)

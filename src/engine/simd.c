@@ -13,10 +13,6 @@
 #include "plan.h"
 #include "workers.h"
 
-/* Rows of a band at most. With the planes of the rows around them they fit a cache of 1 MiB at
- * 1920 columns, and the rows that two bands both read are few against them. */
-#define BAND_ROWS 32
-
 struct simd {
     struct engine base;
     bool busy; /* a frame is submitted and not yet collected */
@@ -128,7 +124,7 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
     if (s->planned && same_filter(&s->filter, filter) && s->layout == layout &&
         s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
         return;
-    plan_make(&s->plan, filter, in->colour, layout);
+    plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
     s->planned = true;
     s->filter = *filter;
     s->colour = in->colour;
@@ -137,11 +133,12 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
 
 /* An even number of rows, so that rows which share chroma stay together, and few enough for
  * every thread to get some. */
-static int choose_band_rows(const struct simd *s, int height)
+static int choose_band_rows(const struct simd *s, const struct frame *in)
 {
-    const int share = (height + s->n_threads - 1) / s->n_threads;
+    const int share = (in->height + s->n_threads - 1) / s->n_threads;
+    const int most = band_rows(&s->plan, in);
 
-    return share >= BAND_ROWS ? BAND_ROWS : (share + 1) / 2 * 2;
+    return share >= most ? most : (share + 1) / 2 * 2;
 }
 
 static void run_band(void *arg, int worker, int item)
@@ -169,7 +166,7 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
         return 0;
     }
     make_plan(s, in, filter);
-    s->band_rows = choose_band_rows(s, in->height);
+    s->band_rows = choose_band_rows(s, in);
     for (int i = 0; i < s->n_threads; i++)
         if (band_prepare(&s->band[i], &s->plan, in, s->band_rows))
             return -ENOMEM;

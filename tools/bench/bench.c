@@ -1,0 +1,294 @@
+/* Times the CPU engine against others in one process on the same picture:
+ *
+ *     bench-simd [rounds]      default 5; every figure is the least of that many
+ *
+ * 1. 1920x1080, disc, sigma-color 30, one thread: milliseconds of CPU time per frame for every
+ *    row kernel that runs here, YUYV in and out, and for cv::bilateralFilter from BGR to BGR.
+ * 2. The same with one and two threads, wall time, and the CPU time of two, which shows what
+ *    sharing out costs even where another program keeps the second core busy.
+ * 3. 3840x2160, radius 1, Lorentzian, square, one thread, against the plain loops of plain.c.
+ * The table is Markdown. Other load on the machine makes all figures worse, wall time most. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config-build.h"
+#include "engine.h"
+#include "engine/cpu.h"
+#include "images.h"
+#include "plain.h"
+#ifdef HAVE_OPENCV
+#include "opencv.h"
+#endif
+
+#define N(array) (int)(sizeof(array) / sizeof((array)[0]))
+#define MAX_SETS 8
+
+static const int radii[] = {1, 2, 3, 5, 7, 10, 15};
+
+static double clock_ms(clockid_t clock)
+{
+    struct timespec t;
+
+    (void)clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void keep_least(double *least, double ms)
+{
+    if (*least == 0.0 || ms < *least)
+        *least = ms;
+}
+
+/* A picture as the engine takes it, as OpenCV takes it and as the plain loops take it. */
+struct picture {
+    struct frame in, out;
+    uint8_t *bgr, *bgr_out, *rgba, *rgba_out;
+};
+
+static uint8_t to_byte(double v)
+{
+    return (uint8_t)(v < 0.0 ? 0.0 : v > 255.0 ? 255.0 : v + 0.5);
+}
+
+static void fill_rgb(struct picture *p)
+{
+    const struct samples y = frame_samples(&p->in, 0), u = frame_samples(&p->in, 1);
+    const struct samples v = frame_samples(&p->in, 2);
+
+    for (int row = 0; row < p->in.height; row++)
+        for (int x = 0; x < p->in.width; x++) {
+            const size_t i = (size_t)row * (size_t)p->in.width + (size_t)x;
+            const size_t chroma = (size_t)row * u.stride + (size_t)(x / 2 * u.step);
+            const double l = 1.164 * (y.base[(size_t)row * y.stride + (size_t)(x * y.step)] - 16);
+            const double cb = u.base[chroma] - 128, cr = v.base[chroma] - 128;
+
+            p->bgr[3 * i] = p->rgba[4 * i + 2] = to_byte(l + 2.017 * cb);
+            p->bgr[3 * i + 1] = p->rgba[4 * i + 1] = to_byte(l - 0.392 * cb - 0.813 * cr);
+            p->bgr[3 * i + 2] = p->rgba[4 * i] = to_byte(l + 1.596 * cr);
+            p->rgba[4 * i + 3] = 255;
+        }
+}
+
+static bool picture_alloc(struct picture *p, int width, int height)
+{
+    const size_t n = (size_t)width * (size_t)height;
+
+    *p = (struct picture){.in = {.format = FRAME_YUYV, .width = width, .height = height}};
+    p->out = frame_like(&p->in);
+    p->bgr = malloc(14 * n);
+    if (!p->bgr || frame_alloc(&p->in) || frame_alloc(&p->out))
+        return false;
+    p->bgr_out = p->bgr + 3 * n;
+    p->rgba = p->bgr + 6 * n;
+    p->rgba_out = p->bgr + 10 * n;
+    image_fill(&p->in, IMAGE_NATURAL, 1);
+    image_fill(&p->out, IMAGE_BLACK, 1); /* so that no page is first touched while timed */
+    memset(p->bgr_out, 0, 3 * n);
+    memset(p->rgba_out, 0, 4 * n);
+    fill_rgb(p);
+    return true;
+}
+
+static void picture_free(struct picture *p)
+{
+    free(p->bgr);
+    frame_free(&p->in);
+    frame_free(&p->out);
+}
+
+static struct engine *open_engine(const struct row_kernels *kernels, int threads)
+{
+    const struct engine_config config = {.threads = threads};
+    struct engine *e = NULL;
+    struct error err;
+
+    (void)setenv("BILATCAM_CPU", kernels->name, 1);
+    if (engine_simd.create(&e, &config, &err)) {
+        fprintf(stderr, "bench-simd: %s\n", err.text);
+        exit(1);
+    }
+    return e;
+}
+
+/* The sets that run here, best first. */
+static int supported_sets(const struct row_kernels *sets[MAX_SETS])
+{
+    int n = 0;
+
+    for (const struct cpu_row *row = cpu_table; row->kernels && n < MAX_SETS; row++)
+        if (row->supported())
+            sets[n++] = row->kernels;
+    return n;
+}
+
+static double time_engine(struct engine *e, struct picture *p, const struct filter *f,
+                          clockid_t clock)
+{
+    const double start = clock_ms(clock);
+
+    if (e->ops->submit(e, &p->in, &p->out, f) || e->ops->collect(e)) {
+        fprintf(stderr, "bench-simd: the engine failed\n");
+        exit(1);
+    }
+    return clock_ms(clock) - start;
+}
+
+static double time_opencv(struct picture *p, const struct filter *f)
+{
+    const double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+
+#ifdef HAVE_OPENCV
+    opencv_filter(p->bgr, p->bgr_out, p->in.width, p->in.height, f->radius, f->sigma_space,
+                  f->sigma_color);
+    return clock_ms(CLOCK_THREAD_CPUTIME_ID) - start;
+#else
+    (void)p, (void)f, (void)start;
+    return 0.0;
+#endif
+}
+
+static struct filter filter_of(int radius)
+{
+    return (struct filter){
+        .radius = radius,
+        .sigma_space = filter_auto_sigma(radius),
+        .sigma_color = 30.0,
+    };
+}
+
+static void bench_radii(const struct row_kernels *const *sets, int n_sets, int rounds)
+{
+    struct engine *e[MAX_SETS];
+    struct picture p;
+
+    if (!picture_alloc(&p, 1920, 1080))
+        exit(1);
+    printf("\nOne thread, 1920x1080, disc, sigma-color 30, ms of CPU time (times faster than "
+           "OpenCV)\n\n| radius | OpenCV |");
+    for (int i = 0; i < n_sets; i++) {
+        e[i] = open_engine(sets[i], 1);
+        printf(" %s |", sets[i]->label);
+    }
+    printf("\n| --- | --- |");
+    for (int i = 0; i < n_sets; i++)
+        printf(" --- |");
+    printf("\n");
+    for (int k = 0; k < N(radii); k++) {
+        const struct filter f = filter_of(radii[k]);
+        double opencv = 0.0, ours[MAX_SETS] = {0};
+
+        for (int round = 0; round < rounds; round++) {
+            keep_least(&opencv, time_opencv(&p, &f));
+            for (int i = 0; i < n_sets; i++)
+                keep_least(&ours[i], time_engine(e[i], &p, &f, CLOCK_THREAD_CPUTIME_ID));
+        }
+        printf("| %d | %.1f |", f.radius, opencv);
+        for (int i = 0; i < n_sets; i++)
+            printf(" %.2f (%.1f) |", ours[i], opencv / ours[i]);
+        printf("\n");
+        (void)fflush(stdout);
+    }
+    for (int i = 0; i < n_sets; i++)
+        e[i]->ops->destroy(e[i]);
+    picture_free(&p);
+}
+
+static void bench_threads(const struct row_kernels *set, int rounds)
+{
+    struct engine *one = open_engine(set, 1), *two = open_engine(set, 2);
+    struct picture p;
+
+    if (!picture_alloc(&p, 1920, 1080))
+        exit(1);
+    printf("\nThreads (%s): wall time of one and of two, ms, and CPU time of two together\n\n"
+           "| radius | 1 | 2 | ratio | CPU of 2 |\n| --- | --- | --- | --- | --- |\n",
+           set->label);
+    for (int k = 0; k < N(radii); k++) {
+        const struct filter f = filter_of(radii[k]);
+        double t1 = 0.0, t2 = 0.0, cpu = 0.0;
+
+        for (int round = 0; round < 4 * rounds; round++) {
+            keep_least(&t1, time_engine(one, &p, &f, CLOCK_MONOTONIC));
+            keep_least(&t2, time_engine(two, &p, &f, CLOCK_MONOTONIC));
+            keep_least(&cpu, time_engine(two, &p, &f, CLOCK_PROCESS_CPUTIME_ID));
+        }
+        printf("| %d | %.2f | %.2f | %.2f | %.2f |\n", f.radius, t1, t2, t1 / t2, cpu);
+    }
+    one->ops->destroy(one);
+    two->ops->destroy(two);
+    picture_free(&p);
+}
+
+static void bench_plain(const struct row_kernels *const *sets, int n_sets, int rounds)
+{
+    struct filter f = filter_of(1);
+    struct picture p;
+    double plain = 0.0, openmp = 0.0;
+
+    if (!picture_alloc(&p, 3840, 2160))
+        exit(1);
+    f.range = RANGE_LORENTZIAN;
+    f.window = WINDOW_SQUARE;
+    for (int round = 0; round < rounds; round++) {
+        double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+
+        plain_filter(p.rgba, p.rgba_out, 3840, 2160, 1, 1.0F, 30.0F);
+        keep_least(&plain, clock_ms(CLOCK_THREAD_CPUTIME_ID) - start);
+        start = clock_ms(CLOCK_MONOTONIC);
+        plain_filter_openmp(p.rgba, p.rgba_out, 3840, 2160, 1, 1.0F, 30.0F);
+        keep_least(&openmp, clock_ms(CLOCK_MONOTONIC) - start);
+    }
+    printf("\n3840x2160, radius 1, Lorentzian, square, ms of CPU time on one thread\n\n"
+           "| version | ms | times faster |\n| --- | --- | --- |\n"
+           "| plain C loop, RGBA | %.1f | 1.0 |\n| the same with OpenMP (wall time) | %.1f | %.1f "
+           "|\n",
+           plain, openmp, plain / openmp);
+    for (int i = 0; i < n_sets; i++) {
+        struct engine *e = open_engine(sets[i], 1);
+        double ms = 0.0;
+
+        for (int round = 0; round < 2 * rounds; round++)
+            keep_least(&ms, time_engine(e, &p, &f, CLOCK_THREAD_CPUTIME_ID));
+        printf("| %s | %.2f | %.1f |\n", sets[i]->label, ms, plain / ms);
+        e->ops->destroy(e);
+    }
+    picture_free(&p);
+}
+
+static void print_machine(void)
+{
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[256], model[200] = "unknown processor";
+
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "model name : %199[^\n]", model) == 1)
+            break;
+    if (f)
+        (void)fclose(f);
+#ifdef HAVE_OPENCV
+    printf("%s, compiled by %s %s, OpenCV %s\n", model, BENCH_COMPILER, __VERSION__,
+           opencv_version());
+#else
+    printf("%s, compiled by %s %s, built without OpenCV\n", model, BENCH_COMPILER, __VERSION__);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    const struct row_kernels *sets[MAX_SETS];
+    const int n_sets = supported_sets(sets), rounds = argc > 1 ? atoi(argv[1]) : 5;
+    /* Plain C, the last, is a fallback that would take most of the time. */
+    const int n_timed = n_sets > 1 ? n_sets - 1 : 1;
+
+    if (rounds < 1) {
+        fprintf(stderr, "usage: bench-simd [rounds]\n");
+        return 2;
+    }
+    print_machine();
+    bench_radii(sets, n_timed, rounds);
+    bench_threads(sets[0], rounds);
+    bench_plain(sets, n_timed, rounds);
+    return 0;
+}

@@ -1,0 +1,18 @@
+#include "opencv.h"
+
+#include <opencv2/imgproc.hpp>
+
+void opencv_filter(const uint8_t *in, uint8_t *out, int width, int height, int radius,
+                   double sigma_space, double sigma_color)
+{
+    const cv::Mat src(height, width, CV_8UC3, const_cast<uint8_t *>(in));
+    cv::Mat dst(height, width, CV_8UC3, out);
+
+    cv::setNumThreads(1);
+    cv::bilateralFilter(src, dst, 2 * radius + 1, sigma_color, sigma_space, cv::BORDER_REPLICATE);
+}
+
+const char *opencv_version(void)
+{
+    return CV_VERSION;
+}
