@@ -1,0 +1,328 @@
+/* The CUDA engine: device 0, several frames in flight.
+ *
+ * DESIGN. A frame in flight has a slot: a stream, events and device memory for the picture
+ * before and after. Slots are used in turn, so frames leave in the order in which they came.
+ * Device memory grows when a larger picture comes and is kept.
+ *
+ * There are two roads through the device. A frame that finds it idle and lies in pinned memory
+ * takes the quick one (strips.h). Any other frame is uploaded, filtered and downloaded as a whole
+ * on its slot's stream; frames overlap there because slots do.
+ *
+ * Any failure of the device marks the engine as lost: from then on submit and collect return
+ * -EIO without touching it, until the owner destroys the engine and creates it anew. */
+#include "engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bilateral.h"
+#include "device_frame.h"
+#include "strips.h"
+
+/* Uploads, kernels and downloads of three frames overlap; the fourth is being filled. */
+#define DEPTH 4
+
+struct slot {
+    cudaStream_t stream;
+    cudaEvent_t done;
+    uint8_t *memory; /* the picture before, then after */
+    size_t size;
+    bool on_device; /* false: done at submit, without the device */
+};
+
+struct pinned {
+    uint8_t *memory;
+    size_t size;
+};
+
+struct cuda_engine {
+    struct engine base;
+    struct slot slots[DEPTH];
+    int first, n_in_flight; /* slots in use, from the oldest */
+    struct strips strips;
+    struct pinned *pinned;
+    size_t n_pinned;
+    bool lost;
+};
+
+/* A CUDA status as -errno. The runtime remembers an error until it is asked for; it must not
+ * be taken for one of the next launch. */
+static int check(cudaError_t status)
+{
+    if (status != cudaSuccess)
+        (void)cudaGetLastError();
+    return bilateral_errno(status);
+}
+
+static int probe_driver(struct error *err)
+{
+    int driver = 0, runtime = 0;
+
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+        return error_set(err, -ENODEV, "no NVIDIA driver");
+    (void)cudaRuntimeGetVersion(&runtime);
+    if (driver / 1000 < runtime / 1000)
+        return error_set(err, -ENODEV,
+                         "the NVIDIA driver supports CUDA %d.%d, this program needs %d.%d",
+                         driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    return 0;
+}
+
+static int cuda_probe(char *device, size_t size, struct error *err)
+{
+    struct cudaDeviceProp properties;
+    int n = 0, r = probe_driver(err);
+    cudaError_t status;
+
+    if (r)
+        return r;
+    status = cudaGetDeviceCount(&n);
+    if (status != cudaSuccess || n == 0) {
+        (void)cudaGetLastError();
+        return error_set(err, -ENODEV, "no usable NVIDIA GPU: %s",
+                         status == cudaSuccess ? "none found" : cudaGetErrorString(status));
+    }
+    status = cudaGetDeviceProperties(&properties, 0);
+    if (status != cudaSuccess)
+        return error_set(err, -ENODEV, "cannot ask the NVIDIA GPU what it is: %s",
+                         cudaGetErrorString(status));
+    if (size)
+        snprintf(device, size, "%s", properties.name);
+    return 0;
+}
+
+static void slot_finish(struct slot *s)
+{
+    if (s->stream) {
+        (void)cudaStreamSynchronize(s->stream);
+        (void)cudaStreamDestroy(s->stream);
+    }
+    if (s->done)
+        (void)cudaEventDestroy(s->done);
+    if (s->memory)
+        (void)cudaFree(s->memory);
+}
+
+/* Waiting for the event spins: one that sleeps wakes later than a frame takes, and sustained work
+ * is slower by a tenth (2026-11, NVIDIA H200 in a virtual machine). */
+static cudaError_t slot_init(struct slot *s)
+{
+    cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
+
+    if (status == cudaSuccess)
+        status = cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming);
+    return status;
+}
+
+static int slot_reserve(struct slot *s, size_t size)
+{
+    int r;
+
+    if (size <= s->size)
+        return 0;
+    if (s->memory)
+        (void)cudaFree(s->memory);
+    s->memory = NULL;
+    s->size = 0;
+    r = check(cudaMalloc((void **)&s->memory, size));
+    if (r == 0)
+        s->size = size;
+    return r;
+}
+
+static void cuda_destroy(struct engine *base)
+{
+    struct cuda_engine *e = (struct cuda_engine *)base;
+
+    if (!e)
+        return;
+    strips_finish(&e->strips);
+    for (int i = 0; i < DEPTH; i++)
+        slot_finish(&e->slots[i]);
+    for (size_t i = 0; i < e->n_pinned; i++)
+        (void)cudaHostUnregister(e->pinned[i].memory);
+    (void)cudaGetLastError();
+    /* An error of a kernel stays with the process' context for good: only a new one can serve the
+     * next engine. Some drivers do not give one to the same process; create then says so. */
+    if (e->lost && cudaDeviceSynchronize() != cudaSuccess)
+        (void)cudaDeviceReset();
+    (void)cudaGetLastError();
+    free(e->pinned);
+    free(e);
+}
+
+static int cuda_create(struct engine **ret, const struct engine_config *config, struct error *err)
+{
+    struct cuda_engine *e = calloc(1, sizeof(*e));
+    cudaError_t status;
+    int r;
+
+    (void)config;
+    if (!e)
+        return error_set(err, -ENOMEM, "out of memory for the CUDA engine");
+    e->base.ops = &engine_cuda;
+    e->base.depth = DEPTH;
+    r = cuda_probe(e->base.device, sizeof(e->base.device), err);
+    if (r)
+        goto fail;
+    status = cudaFree(NULL); /* makes the context */
+    if (status != cudaSuccess) {
+        r = error_set(err, check(status), "cannot start work on the %s: %s", e->base.device,
+                      cudaGetErrorString(status));
+        goto fail;
+    }
+    r = bilateral_supported();
+    if (r) {
+        error_set(err, r, "this program has no code for the %s", e->base.device);
+        goto fail;
+    }
+    r = check(strips_init(&e->strips));
+    for (int i = 0; i < DEPTH && r == 0; i++)
+        r = check(slot_init(&e->slots[i]));
+    if (r) {
+        error_set(err, r, "cannot start work on the %s: %s", e->base.device, strerror(-r));
+        goto fail;
+    }
+    *ret = &e->base;
+    return 0;
+fail:
+    cuda_destroy(&e->base);
+    return r;
+}
+
+static int cuda_pin(struct engine *base, void *memory, size_t bytes)
+{
+    struct cuda_engine *e = (struct cuda_engine *)base;
+    struct pinned *more = realloc(e->pinned, (e->n_pinned + 1) * sizeof(*more));
+    int r;
+
+    if (!more)
+        return -ENOMEM;
+    e->pinned = more;
+    r = check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable));
+    if (r == 0)
+        e->pinned[e->n_pinned++] = (struct pinned){memory, bytes};
+    return r;
+}
+
+static void cuda_unpin(struct engine *base, void *memory)
+{
+    struct cuda_engine *e = (struct cuda_engine *)base;
+
+    for (size_t i = 0; i < e->n_pinned; i++) {
+        if (e->pinned[i].memory != memory)
+            continue;
+        (void)check(cudaHostUnregister(memory));
+        e->pinned[i] = e->pinned[--e->n_pinned];
+        return;
+    }
+}
+
+static bool is_pinned(const struct cuda_engine *e, const struct frame *f)
+{
+    for (int i = 0; i < format_table[f->format].planes; i++) {
+        const uint8_t *const end = f->plane[i] +
+                                   f->stride[i] * ((size_t)frame_plane_rows(f, i) - 1) +
+                                   frame_row_bytes(f, i);
+        size_t k = 0;
+
+        while (k < e->n_pinned &&
+               (f->plane[i] < e->pinned[k].memory || end > e->pinned[k].memory + e->pinned[k].size))
+            k++;
+        if (k == e->n_pinned)
+            return false;
+    }
+    return true;
+}
+
+static int filter_whole(cudaStream_t stream, const struct bilateral_params *p,
+                        const struct frame *in, const struct frame *before,
+                        const struct frame *after, const struct frame *out)
+{
+    int r = check(device_copy_rows(before, in, 0, in->height, cudaMemcpyHostToDevice, stream));
+
+    if (r == 0)
+        r = bilateral_launch(p, stream);
+    if (r == 0)
+        r = check(device_copy_rows(out, after, 0, in->height, cudaMemcpyDeviceToHost, stream));
+    return r;
+}
+
+static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
+                 const struct frame *out, const struct filter *filter)
+{
+    struct frame before, after;
+    struct bilateral_params p;
+    const size_t size = device_frame(&before, in, NULL);
+    int r = slot_reserve(s, size + device_frame(&after, out, NULL));
+
+    if (r)
+        return r;
+    (void)device_frame(&before, in, s->memory);
+    (void)device_frame(&after, out, s->memory + size);
+    r = bilateral_prepare(&p, &before, &after, filter);
+    if (r)
+        return r;
+    if (e->n_in_flight == 0 && is_pinned(e, in) && is_pinned(e, out)) {
+        r = strips_start(&e->strips, &p, in, &before, &after, out);
+        return r ? r : check(cudaEventRecord(s->done, e->strips.download));
+    }
+    r = filter_whole(s->stream, &p, in, &before, &after, out);
+    return r ? r : check(cudaEventRecord(s->done, s->stream));
+}
+
+static int cuda_submit(struct engine *base, const struct frame *in, struct frame *out,
+                       const struct filter *filter)
+{
+    struct cuda_engine *e = (struct cuda_engine *)base;
+    struct slot *s = &e->slots[(e->first + e->n_in_flight) % DEPTH];
+    int r = 0;
+
+    if (e->lost)
+        return -EIO;
+    if (e->n_in_flight == DEPTH)
+        return -EBUSY;
+    if (!format_table[in->format].planes || filter->radius < 0)
+        return -EINVAL;
+    s->on_device = filter->radius > 0;
+    if (s->on_device)
+        r = start(e, s, in, out, filter);
+    else
+        frame_copy(out, in);
+    if (r == 0)
+        e->n_in_flight++;
+    e->lost = r == -EIO || r == -ENODEV;
+    return e->lost ? -EIO : r;
+}
+
+static int cuda_collect(struct engine *base)
+{
+    struct cuda_engine *e = (struct cuda_engine *)base;
+    struct slot *s = &e->slots[e->first];
+
+    if (e->lost)
+        return -EIO;
+    if (e->n_in_flight == 0)
+        return -EAGAIN;
+    if (s->on_device && check(cudaEventSynchronize(s->done))) {
+        e->lost = true;
+        return -EIO;
+    }
+    e->first = (e->first + 1) % DEPTH;
+    e->n_in_flight--;
+    return 0;
+}
+
+const struct engine_ops engine_cuda = {
+    .name = "cuda",
+    .help = "NVIDIA GPU",
+    .probe = cuda_probe,
+    .create = cuda_create,
+    .destroy = cuda_destroy,
+    .pin = cuda_pin,
+    .unpin = cuda_unpin,
+    .submit = cuda_submit,
+    .collect = cuda_collect,
+};

@@ -1,0 +1,22 @@
+#pragma once
+/* What the .cu files share: one launcher per kernel, called by bilateral.cu and the lab. */
+#include "bilateral.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any raw format, any filter, any GPU; single precision. */
+cudaError_t generic_launch(const struct bilateral_params *p, cudaStream_t stream);
+cudaError_t generic_supported(void);
+
+/* 4:2:2 and 4:2:0, half precision. Planes and strides are multiples of 4 (packed) or 2. */
+bool half2_suits(const struct bilateral_params *p);
+cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
+
+/* The same with blocks of @warps warps, 1 to 8, below each other, each 64 pixels by 4 rows. */
+cudaError_t half2_launch_warps(const struct bilateral_params *p, int warps, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif

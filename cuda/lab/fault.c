@@ -1,0 +1,57 @@
+/* A device that fails mid-stream: the engine says so at once, gives all back and hangs nowhere. */
+#include "lab.h"
+
+#include <errno.h>
+
+#include "images.h"
+
+static int filter_once(struct engine *e, const struct frame *in, struct frame *out)
+{
+    const struct filter f = {.radius = 3, .sigma_space = 1.5, .sigma_color = 20};
+    const int r = e->ops->submit(e, in, out, &f);
+
+    return r ? r : e->ops->collect(e);
+}
+
+static bool expect(const char *what, int got, int want)
+{
+    if (got != want)
+        printf("FAIL fault: %s: %d, not %d\n", what, got, want);
+    return got == want;
+}
+
+int lab_fault(void)
+{
+    const struct engine_config config = {0};
+    const struct filter copy = {.radius = 0};
+    struct frame in = {.format = FRAME_YUYV, .width = 64, .height = 48}, out = in;
+    struct engine *e = NULL;
+    struct error err;
+    bool good = frame_alloc(&in) == 0 && frame_alloc(&out) == 0;
+    int r;
+
+    image_fill(&in, IMAGE_NATURAL, 1);
+    good = good && expect("create", engine_cuda.create(&e, &config, &err), 0) &&
+           expect("filter", filter_once(e, &in, &out), 0);
+    if (good) {
+        lab_break_device(NULL);
+        (void)cudaDeviceSynchronize();
+        good = expect("filter on a broken device", filter_once(e, &in, &out), -EIO) &&
+               expect("submit to a lost engine", e->ops->submit(e, &in, &out, &copy), -EIO) &&
+               expect("collect from it", e->ops->collect(e), -EIO);
+    }
+    engine_cuda.destroy(e);
+    e = NULL;
+    r = engine_cuda.create(&e, &config, &err);
+    if (r == 0)
+        good = good && expect("filter after it", filter_once(e, &in, &out), 0);
+    else
+        good = good && expect("create after it", r, -ENODEV);
+    if (good)
+        printf("device failure: told at once; a new engine in the same process: %s\n",
+               r ? err.text : "works");
+    engine_cuda.destroy(e);
+    frame_free(&in);
+    frame_free(&out);
+    return !good;
+}

@@ -1,0 +1,202 @@
+/* The engine as its users see it: latency of one frame, throughput of many, and whether every
+ * road through the device gives the same pixels. */
+#include "lab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "images.h"
+
+#define MAX_DEPTH 8
+#define FRAMES 300
+#define PAGE 4096
+
+/* Frames in one block of page-aligned memory, pinned if the engine is asked for it. */
+struct pool {
+    void *memory;
+    size_t size;
+    int n;
+    struct frame in[MAX_DEPTH], out[MAX_DEPTH];
+};
+
+static int pool_open(struct pool *p, struct engine *e, const struct frame *like, int n, bool pin)
+{
+    struct frame f = frame_like(like);
+    const size_t one = (frame_layout(&f) + PAGE - 1) / PAGE * PAGE;
+
+    p->n = n;
+    p->size = one * 2 * (size_t)n;
+    p->memory = aligned_alloc(PAGE, p->size);
+    if (!p->memory)
+        return -ENOMEM;
+    for (int i = 0; i < n; i++) {
+        p->in[i] = p->out[i] = f;
+        frame_attach(&p->in[i], (uint8_t *)p->memory + one * (size_t)(2 * i));
+        frame_attach(&p->out[i], (uint8_t *)p->memory + one * (size_t)(2 * i + 1));
+        if (i == 0)
+            image_fill(&p->in[0], IMAGE_NATURAL, 1);
+        else
+            frame_copy(&p->in[i], &p->in[0]);
+        memset(p->out[i].plane[0], 99, one);
+    }
+    return pin ? e->ops->pin(e, p->memory, p->size) : 0;
+}
+
+static void pool_close(struct pool *p, struct engine *e)
+{
+    e->ops->unpin(e, p->memory);
+    free(p->memory);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int measure_latency(struct engine *e, struct pool *p, const struct filter *f)
+{
+    static double us[FRAMES];
+
+    for (int i = -10; i < FRAMES; i++) {
+        const int k = (i + 10) % p->n;
+        const int64_t t0 = now_ns();
+        int r = e->ops->submit(e, &p->in[k], &p->out[k], f);
+
+        if (r == 0)
+            r = e->ops->collect(e);
+        if (r)
+            return r;
+        if (i >= 0)
+            us[i] = (double)(now_ns() - t0) / 1000.0;
+    }
+    qsort(us, FRAMES, sizeof(us[0]), compare_doubles);
+    printf(" latency us p50 %7.1f  p95 %7.1f  p99 %7.1f", us[FRAMES / 2], us[FRAMES * 95 / 100],
+           us[FRAMES * 99 / 100]);
+    return 0;
+}
+
+static int measure_throughput(struct engine *e, struct pool *p, const struct filter *f)
+{
+    int64_t t0 = 0;
+    int r = 0;
+
+    for (int i = 0; i < FRAMES + e->depth && r == 0; i++) {
+        if (i == e->depth)
+            t0 = now_ns();
+        if (i >= e->depth)
+            r = e->ops->collect(e);
+        if (r == 0 && i < FRAMES)
+            r = e->ops->submit(e, &p->in[i % p->n], &p->out[i % p->n], f);
+    }
+    printf("  sustained us per frame %7.1f\n", (double)(now_ns() - t0) / 1000.0 / FRAMES);
+    return r;
+}
+
+static int measure(struct engine *e, int width, int height, int radius, enum window_shape window)
+{
+    const struct frame like = {.format = FRAME_YUYV, .width = width, .height = height};
+    const struct filter f = {.radius = radius,
+                             .sigma_space = filter_auto_sigma(radius),
+                             .sigma_color = 18,
+                             .window = window};
+    struct pool p = {0};
+    int r = pool_open(&p, e, &like, MAX_DEPTH, true);
+
+    printf("%4dx%-4d yuyv %-6s radius %2d:", width, height,
+           window == WINDOW_DISC ? "disc" : "square", radius);
+    if (r == 0)
+        r = measure_latency(e, &p, &f);
+    if (r == 0)
+        r = measure_throughput(e, &p, &f);
+    if (r)
+        printf(" failed: %s\n", strerror(-r));
+    pool_close(&p, e);
+    return r != 0;
+}
+
+/* Frames that differ between the quick road (pinned, alone), the other (pinned, behind another)
+ * and memory that is not pinned. */
+static int compare_roads(struct engine *e, enum frame_format format, int width, int height,
+                         int radius)
+{
+    const struct frame like = {.format = format, .width = width, .height = height};
+    const struct filter f = {
+        .radius = radius, .sigma_space = filter_auto_sigma(radius), .sigma_color = 25};
+    struct pool pinned = {0}, plain = {0};
+    struct difference a = {.max = 1}, b = {.max = 1};
+    int r = pool_open(&pinned, e, &like, 2, true);
+
+    if (r == 0)
+        r = pool_open(&plain, e, &like, 2, false);
+    for (int i = 0; i < 2 && r == 0; i++)
+        r = e->ops->submit(e, &pinned.in[i], &pinned.out[i], &f);
+    for (int i = 0; i < 2 && r == 0; i++)
+        r = e->ops->collect(e);
+    for (int i = 0; i < 2 && r == 0; i++) {
+        r = e->ops->submit(e, &plain.in[i], &plain.out[i], &f);
+        if (r == 0)
+            r = e->ops->collect(e);
+    }
+    if (r == 0) {
+        a = frame_difference(&pinned.out[0], &plain.out[0]);
+        b = frame_difference(&pinned.out[1], &plain.out[1]);
+    }
+    if (r || a.max || b.max)
+        printf("FAIL roads: %s %dx%d radius %d: %s, max difference %d quick, %d whole\n",
+               format_table[format].name, width, height, radius, strerror(-r), a.max, b.max);
+    pool_close(&pinned, e);
+    pool_close(&plain, e);
+    return r || a.max || b.max;
+}
+
+int lab_roads(void)
+{
+    static const int sizes[][2] = {{2, 1}, {66, 35}, {640, 361}, {1920, 1080}, {130, 1081}};
+    static const int radii[] = {1, 4, 16, 17, 32};
+    const struct engine_config config = {0};
+    struct engine *e = NULL;
+    struct error err;
+    int failed = 0, n = 0;
+
+    if (engine_cuda.create(&e, &config, &err)) {
+        printf("FAIL: %s\n", err.text);
+        return 1;
+    }
+    for (int format = 0; format < FRAME_N_FORMATS; format++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+            for (size_t k = 0; k < sizeof(radii) / sizeof(radii[0]); k++) {
+                if (!format_table[format].planes)
+                    continue;
+                n++;
+                failed +=
+                    compare_roads(e, (enum frame_format)format, sizes[i][0], sizes[i][1], radii[k]);
+            }
+    printf("roads through the device: %d compared, %d differ\n", n, failed);
+    engine_cuda.destroy(e);
+    return failed;
+}
+
+int lab_engine(struct lab *lab)
+{
+    static const int sizes[][2] = {{1920, 1080}, {3840, 2160}, {7680, 4320}};
+    static const int radii[] = {1, 5, 10};
+    const struct engine_config config = {0};
+    struct engine *e = NULL;
+    struct error err;
+    int failed = 0;
+
+    if (engine_cuda.create(&e, &config, &err)) {
+        printf("FAIL: %s\n", err.text);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (size_t k = 0; k < sizeof(radii) / sizeof(radii[0]); k++)
+            failed += measure(e, sizes[i][0], sizes[i][1], radii[k], WINDOW_SQUARE);
+    failed += measure(e, 1920, 1080, 5, WINDOW_DISC);
+    printf("SM clock %.3f GHz\n", lab_clock_ghz(lab->stream));
+    engine_cuda.destroy(e);
+    return failed;
+}

@@ -1,0 +1,170 @@
+/* bilatcam-lab: the ladder of kernels, the block shapes, the engine's latency and throughput.
+ *
+ *     bilatcam-lab ladder [CSV-FILE]   kernels from the plainest to the product's
+ *     bilatcam-lab shapes              the product's kernel by block shape and radius
+ *     bilatcam-lab engine              latency and throughput
+ *     bilatcam-lab roads               roads through the engine against each other
+ *     bilatcam-lab cameras             many engines side by side
+ *     bilatcam-lab fault               a device that fails
+ *
+ * Exit status 0: all within the bound of the image contract; 1: not; 77: no GPU here. */
+#include "lab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "images.h"
+
+#define SAMPLES 15       /* timings of which the median counts */
+#define SAMPLE_US 1500.0 /* length of one, so that starting and stopping is lost in it */
+
+int picture_alloc(struct device_picture *d, const struct frame *like)
+{
+    struct frame host = frame_like(like);
+    void *memory;
+    int r = frame_alloc(&host);
+
+    if (r)
+        return r;
+    image_fill(&host, IMAGE_NATURAL, 1);
+    d->frame = frame_like(like);
+    d->size = frame_layout(&d->frame);
+    r = bilateral_errno(cudaMalloc(&memory, d->size));
+    if (r == 0) {
+        frame_attach(&d->frame, memory);
+        r = bilateral_errno(cudaMemcpy(memory, host.plane[0], d->size, cudaMemcpyHostToDevice));
+    }
+    frame_free(&host);
+    return r;
+}
+
+void picture_free(struct device_picture *d)
+{
+    (void)cudaFree(d->frame.plane[0]);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Milliseconds that @n launches take, or a negative errno. */
+static float time_launches(struct lab *lab, int (*launch)(const void *, cudaStream_t),
+                           const void *job, int n)
+{
+    float ms = 0;
+    int r = 0;
+
+    (void)cudaEventRecord(lab->begin, lab->stream);
+    for (int i = 0; i < n && r == 0; i++)
+        r = launch(job, lab->stream);
+    (void)cudaEventRecord(lab->end, lab->stream);
+    if (r == 0)
+        r = bilateral_errno(cudaEventSynchronize(lab->end));
+    if (r == 0)
+        r = bilateral_errno(cudaEventElapsedTime(&ms, lab->begin, lab->end));
+    return r ? (float)r : ms;
+}
+
+double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
+                const void *job)
+{
+    float ms[SAMPLES] = {0};
+    int n = 1;
+
+    (void)time_launches(lab, launch, job, 3);
+    ms[0] = time_launches(lab, launch, job, 10);
+    if (ms[0] < 0)
+        return ms[0];
+    n = (int)(SAMPLE_US / (1000.0 * (double)ms[0] / 10)) + 1;
+    for (int i = 0; i < SAMPLES; i++) {
+        ms[i] = time_launches(lab, launch, job, n);
+        if (ms[i] < 0)
+            return ms[i];
+    }
+    qsort(ms, SAMPLES, sizeof(ms[0]), compare_floats);
+    return 1000.0 * (double)ms[SAMPLES / 2] / n;
+}
+
+static int open_lab(struct lab *lab)
+{
+    struct engine *probe = NULL;
+    const struct engine_config config = {0};
+    struct error err;
+    int driver = 0, runtime = 0, r = engine_open(&probe, "cuda", &config, &err);
+
+    if (r) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    printf("%s, driver for CUDA %d.%d, runtime %d.%d\n", probe->device, driver / 1000,
+           driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    probe->ops->destroy(probe);
+    r = engine_reference.create(&lab->truth, &config, &err);
+    if (r == 0)
+        r = bilateral_errno(cudaStreamCreateWithFlags(&lab->stream, cudaStreamNonBlocking));
+    if (r == 0)
+        r = bilateral_errno(cudaEventCreate(&lab->begin));
+    if (r == 0)
+        r = bilateral_errno(cudaEventCreate(&lab->end));
+    return r ? 1 : 0;
+}
+
+static void close_lab(struct lab *lab)
+{
+    engine_reference.destroy(lab->truth);
+    if (lab->begin)
+        (void)cudaEventDestroy(lab->begin);
+    if (lab->end)
+        (void)cudaEventDestroy(lab->end);
+    if (lab->stream)
+        (void)cudaStreamDestroy(lab->stream);
+    if (lab->csv)
+        (void)fclose(lab->csv);
+}
+
+static int run_part(struct lab *lab, const char *part)
+{
+    int failed;
+
+    if (!strcmp(part, "ladder"))
+        failed = lab_ladder(lab);
+    else if (!strcmp(part, "shapes"))
+        failed = lab_shapes(lab);
+    else if (!strcmp(part, "engine"))
+        failed = lab_engine(lab);
+    else if (!strcmp(part, "roads"))
+        failed = lab_roads();
+    else if (!strcmp(part, "cameras"))
+        failed = lab_cameras();
+    else if (!strcmp(part, "fault"))
+        failed = lab_fault();
+    else {
+        fprintf(stderr,
+                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads|cameras|fault\n");
+        return 2;
+    }
+    return failed ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    struct lab lab = {0};
+    int r;
+
+    r = open_lab(&lab);
+    if (r == 0 && argc > 2 && !(lab.csv = fopen(argv[2], "w"))) {
+        fprintf(stderr, "cannot write '%s': %s\n", argv[2], strerror(errno));
+        r = 1;
+    }
+    if (r == 0)
+        r = run_part(&lab, part);
+    close_lab(&lab);
+    return r;
+}

@@ -1,0 +1,175 @@
+/* The ladder: kernels from the plainest to the product's, each checked against the reference and
+ * then timed, in one run. */
+#include "lab.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../kernels.h"
+#include "images.h"
+
+static int rung_fused_fp32(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return bilateral_errno(generic_launch(p, stream));
+}
+
+static int rung_fused_half2(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return bilateral_errno(half2_launch(p, stream));
+}
+
+struct rung {
+    const char *name;
+    int (*launch)(const struct bilateral_params *p, cudaStream_t stream);
+    enum range_kernel range;
+    int max_radius;
+    int max_difference; /* of the contract, or looser */
+    double least_psnr;
+};
+
+/* R'G'B' bytes clip the colours of Y'CbCr that lie outside their cube: not the contract. */
+#define RGBA_RADIUS 10
+#define RGBA_BOUND 255, 25.0
+#define CONTRACT 2, 50.0
+
+static const struct rung rungs[] = {
+    {"naive", rung_naive, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"tables in global memory", rung_tables_global, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"tables in shared memory", rung_tables_shared, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"tile in shared memory", rung_tile, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"rgba, halo in block, lorentzian", rung_rgba, RANGE_LORENTZIAN, RGBA_RADIUS, RGBA_BOUND},
+    {"convert, fp32, convert", rung_separate, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"fused fp32", rung_fused_fp32, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"fused fp32, lorentzian", rung_fused_fp32, RANGE_LORENTZIAN, 32, CONTRACT},
+    {"fused half2", rung_fused_half2, RANGE_GAUSSIAN, 32, CONTRACT},
+    {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 32, CONTRACT},
+};
+
+struct rung_job {
+    const struct rung *rung;
+    struct bilateral_params p;
+};
+
+static int launch_rung(const void *job, cudaStream_t stream)
+{
+    const struct rung_job *j = job;
+
+    return j->rung->launch(&j->p, stream);
+}
+
+/* How @rung differs from the reference on a small picture. */
+static int check_rung(struct lab *lab, const struct rung *rung, const struct filter *f,
+                      struct difference *ret)
+{
+    const struct frame like = {.format = FRAME_YUYV, .width = 130, .height = 67};
+    struct device_picture in = {0}, out = {0};
+    struct frame host = frame_like(&like), got = frame_like(&like), want = frame_like(&like);
+    struct rung_job job = {.rung = rung};
+    int r = frame_alloc(&host) || frame_alloc(&got) || frame_alloc(&want) ? -ENOMEM : 0;
+
+    if (r == 0)
+        r = picture_alloc(&in, &like) || picture_alloc(&out, &like) ? -ENOMEM : 0;
+    if (r == 0)
+        r = bilateral_prepare(&job.p, &in.frame, &out.frame, f);
+    if (r == 0) {
+        image_fill(&host, IMAGE_NATURAL, 1);
+        r = engine_reference.submit(lab->truth, &host, &want, f);
+        (void)engine_reference.collect(lab->truth);
+    }
+    if (r == 0)
+        r = launch_rung(&job, lab->stream);
+    if (r == 0)
+        r = bilateral_errno(cudaStreamSynchronize(lab->stream));
+    if (r == 0)
+        r = bilateral_errno(
+            cudaMemcpy(got.plane[0], out.frame.plane[0], out.size, cudaMemcpyDeviceToHost));
+    if (r == 0)
+        *ret = frame_difference(&got, &want);
+    picture_free(&in);
+    picture_free(&out);
+    frame_free(&host);
+    frame_free(&got);
+    frame_free(&want);
+    return r;
+}
+
+/* The pictures that rungs are timed on. */
+struct course {
+    struct device_picture in, out;
+};
+
+static int climb(struct lab *lab, const struct rung *rung, const struct course *course,
+                 const struct filter *given)
+{
+    const int width = course->in.frame.width, height = course->in.frame.height;
+    struct rung_job job = {.rung = rung};
+    struct filter f = *given;
+    struct difference d = {0};
+    const double taps = (double)filter_taps(f.window, f.radius) * width * height;
+    double us;
+    bool good;
+    int r;
+
+    f.range = rung->range;
+    r = check_rung(lab, rung, &f, &d);
+    if (r == 0)
+        r = bilateral_prepare(&job.p, &course->in.frame, &course->out.frame, &f);
+    us = r ? -1.0 : lab_time(lab, launch_rung, &job);
+    good = r == 0 && us > 0.0 && d.max <= rung->max_difference &&
+           difference_psnr(&d) >= rung->least_psnr;
+    printf("%-32s %4dx%-4d %-6s %2d %10.1f us %7.0f Gtaps/s  max %d  %6.1f dB%s\n", rung->name,
+           width, height, f.window == WINDOW_DISC ? "disc" : "square", f.radius, us,
+           taps / us / 1000.0, d.max, difference_psnr(&d), good ? "" : "  FAIL");
+    if (lab->csv)
+        fprintf(lab->csv, "\"%s\",%d,%d,%s,%d,%.2f,%.0f,%d,%.1f,%.3f\n", rung->name, width, height,
+                f.window == WINDOW_DISC ? "disc" : "square", f.radius, us, taps / us * 1e6, d.max,
+                difference_psnr(&d), lab->clock_ghz);
+    return !good;
+}
+
+static int climb_all(struct lab *lab, const struct course *course, bool fused_only)
+{
+    static const int radii[] = {1, 2, 3, 5, 7, 10, 15};
+    int failed = 0;
+
+    for (size_t k = 0; k < sizeof(rungs) / sizeof(rungs[0]); k++)
+        for (size_t i = 0; i < sizeof(radii) / sizeof(radii[0]); i++) {
+            const bool fused = !strncmp(rungs[k].name, "fused", 5);
+            struct filter f = {.radius = radii[i],
+                               .sigma_space = filter_auto_sigma(radii[i]),
+                               .sigma_color = 18,
+                               .window = WINDOW_SQUARE};
+
+            if ((fused_only && !fused) || radii[i] > rungs[k].max_radius)
+                continue;
+            lab->clock_ghz = lab_clock_ghz(lab->stream);
+            failed += climb(lab, &rungs[k], course, &f);
+            f.window = WINDOW_DISC;
+            if (fused)
+                failed += climb(lab, &rungs[k], course, &f);
+        }
+    return failed;
+}
+
+int lab_ladder(struct lab *lab)
+{
+    int failed = 0;
+
+    if (lab->csv)
+        fprintf(lab->csv,
+                "rung,width,height,window,radius,us,taps_per_s,max_difference,psnr_db,sm_ghz\n");
+    for (int scale = 1; scale <= 2; scale++) {
+        const struct frame like = {
+            .format = FRAME_YUYV, .width = 1920 * scale, .height = 1080 * scale};
+        struct course course = {0};
+
+        if (picture_alloc(&course.in, &like) || picture_alloc(&course.out, &like))
+            failed++;
+        else
+            failed += climb_all(lab, &course, scale > 1);
+        picture_free(&course.in);
+        picture_free(&course.out);
+    }
+    printf("SM clock %.3f GHz\n", lab->clock_ghz);
+    return failed;
+}
