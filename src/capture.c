@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "log.h"
@@ -87,6 +88,9 @@ static bool reconnect(struct capture *c, const struct error *why)
     struct error err;
 
     note_lost(c, why);
+    /* "auto" must not turn to another camera while one looks elsewhere. */
+    (void)snprintf(c->name, sizeof(c->name), "%s", c->source->reopen);
+    c->config.name = c->name;
     c->config.width = c->source->width;
     c->config.height = c->source->height;
     c->config.format = (int)c->source->format;
@@ -141,7 +145,7 @@ static bool deliver(struct capture *c, const struct frame *image)
     const int64_t t_read = now_ns();
     const bool whole = take_picture(c, image);
 
-    if (c->lost)
+    if (c->lost && whole)
         note_back(c);
 
     c->source->ops->release(c->source);

@@ -13,7 +13,8 @@ struct capture {
     struct shared *shared;
     struct source *source; /* NULL while the camera is gone */
     struct source_config config;
-    struct mjpeg *mjpeg; /* NULL unless the camera gives MJPG */
+    char name[SOURCE_NAME_MAX]; /* config.name from the first reopening on */
+    struct mjpeg *mjpeg;        /* NULL unless the camera gives MJPG */
     struct ring *out;
     struct slot *slot; /* to fill next */
     bool lost;         /* from the first trouble until pictures come again */

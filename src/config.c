@@ -94,45 +94,69 @@ int settings_set(struct settings *s, const char *name, const char *value, struct
 }
 
 struct load {
+    FILE *file;
+    int line; /* that was read last */
     struct settings settings;
     struct error err; /* of the first line that is wrong */
     bool failed;
 };
 
-/* inih calls this for each line; 0 marks the line as wrong, and parsing goes on. */
+/* inih reads lines through this, as fgets() gives them. It would cut long lines in two and take
+ * an indented one for more of the value above it; neither is what anybody means. */
+static char *load_text(char *text, int size, void *user)
+{
+    struct load *l = user;
+    char *got = fgets(text, size, l->file);
+
+    if (!got)
+        return NULL;
+    l->line++;
+    if (strlen(text) == (size_t)size - 1 && !strchr(text, '\n') && !l->failed)
+        l->failed = error_set(&l->err, -EINVAL, "line %d: longer than %d characters", l->line,
+                              size - 2) != 0;
+    while (*got == ' ' || *got == '\t')
+        got++;
+    memmove(text, got, strlen(got) + 1);
+    return text;
+}
+
+/* inih calls this for each line that holds something. */
 static int load_line(void *user, const char *section, const char *name, const char *value)
 {
     struct load *l = user;
+    struct error err;
 
     if (l->failed)
-        return 0;
+        return 1;
     if (*section)
-        l->failed = error_set(&l->err, -EINVAL, "[%s]: this file has no sections", section) != 0;
-    else if (settings_set(&l->settings, name, value ? value : "", &l->err))
-        l->failed = true;
-    return !l->failed;
+        l->failed = error_set(&l->err, -EINVAL, "line %d: [%s]: this file has no sections", l->line,
+                              section) != 0;
+    else if (settings_set(&l->settings, name, value ? value : "", &err))
+        l->failed = error_set(&l->err, -EINVAL, "line %d: %s", l->line, err.text) != 0;
+    return 1;
 }
 
 int settings_load(struct settings *s, const char *path, struct error *err)
 {
-    struct load l = {.settings = *s};
-    FILE *file = fopen(path, "re");
-    int line;
+    struct load l = {.settings = *s, .file = fopen(path, "re")};
+    int bad_line, trouble;
 
-    if (!file) {
+    if (!l.file) {
         const int code = errno;
 
         return error_set(err, -code, "configuration '%s': %s", path, strerror(code));
     }
-    line = ini_parse_file(file, load_line, &l);
-    (void)fclose(file);
-    if (line < 0)
-        return error_set(err, -ENOMEM, "configuration '%s': out of memory", path);
+    bad_line = ini_parse_stream(load_text, &l, load_line, &l);
+    trouble = ferror(l.file) ? errno : 0;
+    (void)fclose(l.file);
+    if (trouble || bad_line < 0)
+        return error_set(err, trouble ? -trouble : -ENOMEM, "configuration '%s': %s", path,
+                         strerror(trouble ? trouble : ENOMEM));
     if (l.failed)
-        return error_set(err, -EINVAL, "configuration '%s', line %d: %s", path, line, l.err.text);
-    if (line > 0)
+        return error_set(err, -EINVAL, "configuration '%s', %s", path, l.err.text);
+    if (bad_line > 0)
         return error_set(err, -EINVAL, "configuration '%s', line %d: must be KEY = VALUE", path,
-                         line);
+                         bad_line);
     *s = l.settings;
     return 0;
 }

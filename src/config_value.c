@@ -119,6 +119,15 @@ static int parse_size(const struct key *k, const char *text, struct settings *s)
     return 0;
 }
 
+/* 23.976, 23.98, 29.97, 59.94 and the like. */
+static bool is_ntsc(double fps)
+{
+    const double whole = rint(fps * 1.001);
+
+    return (fmod(whole, 24.0) < 0.5 || fmod(whole, 30.0) < 0.5) && whole > 1.0 &&
+           fabs(fps * 1.001 - whole) < 0.005;
+}
+
 /* N, N.NN or N/D. Decimals of the NTSC rates mean those: 29.97 is 30000/1001. */
 static int parse_rate(const struct key *k, const char *text, struct settings *s)
 {
@@ -146,7 +155,7 @@ static int parse_rate(const struct key *k, const char *text, struct settings *s)
             return -EINVAL;
         if (fabs(fps - rint(fps)) < 1e-6)
             f = (struct fraction){(uint32_t)rint(fps), 1};
-        else if (fabs(fps * 1.001 - rint(fps * 1.001)) < 0.02)
+        else if (is_ntsc(fps))
             f = (struct fraction){(uint32_t)rint(fps * 1.001) * 1000, 1001};
         else
             f = (struct fraction){(uint32_t)rint(fps * 1000.0), 1000};

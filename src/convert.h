@@ -10,7 +10,8 @@
 enum frame_format working_format(enum frame_format format);
 
 /* Writes @src to @dst, both raw and of equal size, in the format and colour of @dst. Chroma is
- * replicated where @dst has more of it, averaged (rounded to nearest) where it has less, and
+ * replicated where @dst has more of it, averaged (rounded to nearest, rows
+ * first) where it has less, and
  * 128 where @src is grey. Samples that need no change are copied exactly. */
 void convert_frame(struct frame *dst, const struct frame *src);
 

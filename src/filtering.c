@@ -33,6 +33,16 @@ static struct governor_config governor_wishes(const struct shared *s, const stru
     };
 }
 
+static void publish_engine(struct filtering *f)
+{
+    struct shared *s = f->shared;
+
+    (void)pthread_mutex_lock(&s->lock);
+    (void)snprintf(s->engine, sizeof(s->engine), "%s", f->engine->ops->name);
+    (void)snprintf(s->device, sizeof(s->device), "%s", f->engine->device);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
 int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
                    struct error *err)
 {
@@ -46,6 +56,7 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
     governor_init(&f->governor, &limits);
+    publish_engine(f);
     return 0;
 }
 
@@ -68,6 +79,8 @@ static int replace_engine(struct filtering *f, int code)
     f->engine->ops->destroy(f->engine);
     f->engine = NULL;
     r = engine_simd.create(&f->engine, &f->config, &err);
+    if (r == 0)
+        publish_engine(f);
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
         struct job *j = &f->jobs[i];
 
@@ -107,6 +120,13 @@ static int start_job(struct filtering *f, struct slot *slot)
     return r ? replace_engine(f, r) : 0;
 }
 
+static void publish_budget(struct shared *s, int64_t budget_ns)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    s->budget_ns = budget_ns;
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
 static void govern(struct filtering *f, const struct slot *slot)
 {
     int64_t other_ns;
@@ -120,9 +140,12 @@ static void govern(struct filtering *f, const struct slot *slot)
         .radius = slot->radius,
     };
 
-    if (!governed(f->shared, &w))
+    if (!governed(f->shared, &w)) {
+        publish_budget(f->shared, 0);
         return;
+    }
     (void)governor_step(&f->governor, &sample);
+    publish_budget(f->shared, governor_budget_ns(&f->governor));
     if (f->governor.passing && !was_passing)
         log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered",
                     f->governor.config.radius_min);
@@ -133,16 +156,21 @@ static void govern(struct filtering *f, const struct slot *slot)
 /* Waits for the oldest frame in flight and hands it on. */
 static int finish_job(struct filtering *f)
 {
-    struct slot *slot = f->jobs[0].slot;
+    const struct job *j = &f->jobs[0];
+    struct slot *slot = j->slot;
+    int64_t t_begun;
     int r = 0;
 
-    if (f->jobs[0].submitted)
+    if (j->submitted)
         r = f->engine->ops->collect(f->engine);
     if (r)
         r = replace_engine(f, r);
     if (r)
         return r;
-    slot->filter_ns = now_ns() - f->jobs[0].t_start_ns;
+    /* Frames in flight together share the time; each counts from when the one before was done. */
+    t_begun = j->t_start_ns > f->t_done_ns ? j->t_start_ns : f->t_done_ns;
+    f->t_done_ns = now_ns();
+    slot->filter_ns = f->t_done_ns - t_begun;
     govern(f, slot);
     f->n_jobs--;
     memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
@@ -153,32 +181,45 @@ static int finish_job(struct filtering *f)
     return r;
 }
 
+/* What is left on both sides when the stage ends is counted, not shown. */
+static void abandon(struct filtering *f)
+{
+    uint64_t n = (uint64_t)f->n_jobs;
+
+    while (f->n_jobs)
+        f->spare[f->n_spare++] = f->jobs[--f->n_jobs].slot;
+    n += ring_discard(f->in, &f->spare[0]);
+    stats_unshown(f->shared->stats, n);
+}
+
+/* One step: takes frames while the engine has room, else waits for the oldest. -EPIPE: there
+ * is nothing left to do. */
+static int step(struct filtering *f)
+{
+    const int64_t deadline = f->n_jobs ? 0 : INT64_MAX;
+    int taken = -EAGAIN;
+
+    if (f->n_jobs < f->depth)
+        taken = ring_take(f->in, &f->spare[f->n_spare - 1], deadline);
+    if (taken == 0)
+        return start_job(f, f->spare[--f->n_spare]);
+    return f->n_jobs ? finish_job(f) : -EPIPE;
+}
+
 void *filtering_run(void *arg)
 {
     struct filtering *f = arg;
     struct error err;
     int r = 0;
 
-    while (r == 0) {
-        const int64_t deadline = f->n_jobs ? 0 : INT64_MAX;
-        int taken = -EAGAIN;
-
-        if (f->n_jobs < f->depth)
-            taken = ring_take(f->in, &f->spare[f->n_spare - 1], deadline);
-        if (taken == 0)
-            r = start_job(f, f->spare[--f->n_spare]);
-        else if (f->n_jobs)
-            r = finish_job(f);
-        else
-            break; /* closed and empty */
-    }
+    while (r == 0 && !shared_stopping(f->shared))
+        r = step(f);
     if (r && r != -EPIPE) {
         (void)error_set(&err, r, "engine failed: %s", strerror(-r));
         shared_fail(f->shared, r, &err);
         shared_stop(f->shared);
     }
     ring_close(f->out);
-    stats_unshown(f->shared->stats,
-                  (uint64_t)f->n_jobs + ring_discard(f->in, &f->spare[f->n_spare - 1]));
+    abandon(f);
     return NULL;
 }

@@ -25,6 +25,7 @@ struct filtering {
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;
+    int64_t t_done_ns;                       /* when the frame before was done */
     struct slot *spare[FILTERING_MAX_DEPTH]; /* to exchange for captured ones */
     int n_spare;
 };

@@ -236,6 +236,11 @@ static int step_passing(struct governor *g, const struct governor_sample *s)
     return g->config.radius_min;
 }
 
+int64_t governor_budget_ns(const struct governor *g)
+{
+    return (int64_t)budget_ns(g);
+}
+
 int governor_step(struct governor *g, const struct governor_sample *s)
 {
     follow_interval(g, s);

@@ -74,5 +74,8 @@ void governor_init(struct governor *g, const struct governor_config *config);
 /* Takes over changed wishes and keeps what was learnt. */
 void governor_configure(struct governor *g, const struct governor_config *config);
 
+/* The latency that is held at present, in ns; 0 while the interval is not known. */
+int64_t governor_budget_ns(const struct governor *g);
+
 /* One frame was filtered; returns the radius for the next. */
 int governor_step(struct governor *g, const struct governor_sample *sample);

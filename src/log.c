@@ -28,6 +28,10 @@ void log_message(enum log_level level, const char *fmt, ...)
     n += prefix;
     if (n > (int)sizeof(line) - 2)
         n = (int)sizeof(line) - 2;
+    /* A message is one line, whatever a name in it holds. */
+    for (int i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ')
+            line[i] = '?';
     line[n++] = '\n';
     /* One write per line keeps lines of several threads whole. */
     (void)!write(STDERR_FILENO, line, (size_t)n);

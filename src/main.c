@@ -13,28 +13,50 @@
 #include "engine.h"
 #include "log.h"
 #include "pipeline.h"
+#include "thread.h"
 #include "v4l2.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
-/* After a request to stop, frames on their way arrive and devices are let go, which takes
- * milliseconds. Only a driver that does not answer takes longer than this. */
-#define STOP_MS 5000
+/* After a request to stop, devices are let go, which takes milliseconds. Only a driver that does
+ * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
+#define STOP_NS 900000000
 
 #define PROGRESS_NS 60000000000 /* between two lines of progress */
 
+static int stop_fd = -1; /* eventfd, readable once the program is to end */
+
+static void on_stop_signal(int number)
+{
+    const int error = errno;
+
+    (void)number;
+    (void)!write(stop_fd, &(uint64_t){1}, sizeof(uint64_t));
+    errno = error;
+}
+
+/* SIGINT and SIGTERM make stop_fd readable from now on, and interrupt what main waits for while
+ * devices open; SIGHUP waits in the descriptor that is returned. */
 static int open_signals(void)
 {
-    sigset_t set;
+    const struct sigaction stop = {.sa_handler = on_stop_signal};
+    sigset_t hangup;
 
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL))
+    stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)sigemptyset(&hangup);
+    (void)sigaddset(&hangup, SIGHUP);
+    if (stop_fd < 0 || pthread_sigmask(SIG_BLOCK, &hangup, NULL) ||
+        sigaction(SIGINT, &stop, NULL) || sigaction(SIGTERM, &stop, NULL))
         return -1;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool stop_requested(void)
+{
+    struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
+
+    return poll(&fd, 1, 0) > 0;
 }
 
 /* SIGHUP: rereads the configuration. A bad file is refused whole. */
@@ -57,7 +79,7 @@ static void log_progress(struct pipeline *p)
     const struct second *last;
 
     pipeline_stats(p, &header, &s);
-    last = stats_last_second(&s);
+    last = stats_last_second(&s, now_ns());
     log_info("%.1f frames/s, latency %.1f ms (p99 %.1f), radius %d of %d, %llu frames, %llu "
              "dropped, %llu damaged",
              last ? last->fps : 0.0, last ? (double)last->p50_ns[STAGE_LATENCY] / 1e6 : 0.0,
@@ -66,42 +88,31 @@ static void log_progress(struct pipeline *p)
              (unsigned long long)s.frames_dropped, (unsigned long long)s.frames_bad);
 }
 
-/* Lets frames flow until they end, a signal says so, or the window is closed. False: the
- * pipeline did not end in time. */
-static bool run(const struct cli *cli, struct pipeline *p, int signal_fd, int quit_fd)
+/* Lets frames flow until they end, a signal says so, or the window is closed. */
+static void run(const struct cli *cli, struct pipeline *p, int hangup_fd)
 {
     struct pollfd fds[] = {
         {.fd = pipeline_done_fd(p), .events = POLLIN},
-        {.fd = signal_fd, .events = POLLIN},
-        {.fd = quit_fd, .events = POLLIN},
+        {.fd = hangup_fd, .events = POLLIN},
+        {.fd = stop_fd, .events = POLLIN},
     };
     int64_t t_progress = now_ns() + PROGRESS_NS;
-    bool stopping = false;
 
     for (;;) {
         const int64_t wait_ns = t_progress > now_ns() ? t_progress - now_ns() : 0;
-        const int wait_ms = stopping ? STOP_MS : (int)(wait_ns / 1000000 + 1);
-        const int n = poll(fds, stopping ? 1 : 3, wait_ms);
-        struct signalfd_siginfo info = {0};
+        const int n = poll(fds, 3, (int)(wait_ns / 1000000 + 1));
+        struct signalfd_siginfo info;
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 || (n == 0 && stopping))
-            return false;
-        if (fds[0].revents)
-            return true;
+        if (n < 0 || fds[0].revents || fds[2].revents)
+            return;
         if (n == 0) {
             log_progress(p);
             t_progress = now_ns() + PROGRESS_NS;
-            continue;
-        }
-        if (fds[1].revents && read(signal_fd, &info, sizeof(info)) == sizeof(info) &&
-            info.ssi_signo == SIGHUP) {
+        } else if (read(hangup_fd, &info, sizeof(info)) == sizeof(info)) {
             reload(cli, p);
-            continue;
         }
-        pipeline_stop(p);
-        stopping = true;
     }
 }
 
@@ -127,65 +138,85 @@ static int write_stats(const char *path, const struct stats_header *header,
     return STATUS_FAILED;
 }
 
-/* Ends the program although a device does not answer: what is known is still reported. */
-static void abandon(struct pipeline *p, const struct settings *s)
-{
-    struct stats_header header;
-    struct stats stats;
-
-    log_error("a device did not let go within %d s: ending without it", STOP_MS / 1000);
-    pipeline_stats(p, &header, &stats);
-    (void)write_stats(s->stats, &header, &stats);
-    _exit(STATUS_FAILED);
-}
-
-static int close_and_report(struct pipeline *p, const struct settings *s)
-{
-    struct stats_header header;
-    struct stats stats;
+/* The end of a run, which a device that does not answer must not hold up. */
+struct ending {
+    struct pipeline *p;
+    const struct settings *settings;
+    pthread_mutex_t lock; /* guards the rest, and p until it is reported */
+    bool reported;
     int status;
+};
 
-    pipeline_join(p);
-    pipeline_stats(p, &header, &stats);
-    status = pipeline_close(p) ? STATUS_FAILED : STATUS_DONE;
-    if (status == STATUS_DONE)
+static int report(struct ending *e)
+{
+    struct stats_header header;
+    struct stats stats;
+    int status = STATUS_DONE;
+
+    (void)pthread_mutex_lock(&e->lock);
+    if (!e->reported) {
+        pipeline_stats(e->p, &header, &stats);
+        status = write_stats(e->settings->stats, &header, &stats);
         log_info("%llu frames in, %llu out, %llu dropped, %llu damaged",
                  (unsigned long long)stats.frames_in, (unsigned long long)stats.frames_out,
                  (unsigned long long)stats.frames_dropped, (unsigned long long)stats.frames_bad);
-    return write_stats(s->stats, &header, &stats) ? STATUS_FAILED : status;
+    }
+    e->reported = true;
+    (void)pthread_mutex_unlock(&e->lock);
+    return status;
 }
 
-static int filter_frames(const struct cli *cli, struct settings *s)
+static void *end_in_time(void *arg)
 {
-    const int signal_fd = open_signals();
-    const int quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const struct timespec limit = {.tv_nsec = STOP_NS};
+    struct ending *e = arg;
+
+    (void)nanosleep(&limit, NULL);
+    log_warning("stopped without waiting any longer for what is still busy");
+    _exit(report(e));
+}
+
+/* Ends the run: at once if that was asked for, else when the last frame is through. */
+static int end_run(struct pipeline *p, const struct settings *s)
+{
+    static struct ending e = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* outlives main's stack */
+    pthread_t timer;
+    int status;
+
+    e.p = p;
+    e.settings = s;
+    if (stop_requested() && thread_start(&timer, "end-in-time", end_in_time, &e) == 0)
+        (void)pthread_detach(timer);
+    pipeline_join(p);
+    status = report(&e);
+    return pipeline_close(p) ? STATUS_FAILED : status;
+}
+
+static int filter_frames(const struct cli *cli, const struct settings *s)
+{
+    const int hangup_fd = open_signals();
     struct pipeline *p = NULL;
     struct error err = {.text = ""};
-    int status = STATUS_FAILED;
+    int r;
 
-    if (signal_fd < 0 || quit_fd < 0) {
+    if (hangup_fd < 0) {
         log_error("cannot wait for signals: %s", strerror(errno));
-        goto done;
+        return STATUS_FAILED;
     }
-    if (pipeline_open(&p, s, quit_fd, &err)) {
+    r = pipeline_open(&p, s, stop_fd, &err);
+    if (r && stop_requested())
+        return STATUS_DONE;
+    if (r) {
         log_error("%s", err.text);
-        status = err.usage ? STATUS_USAGE : STATUS_FAILED;
-        goto done;
+        return err.usage ? STATUS_USAGE : STATUS_FAILED;
     }
     if (pipeline_start(p, &err)) {
         log_error("%s", err.text);
         (void)pipeline_close(p);
-        goto done;
+        return STATUS_FAILED;
     }
-    if (!run(cli, p, signal_fd, quit_fd))
-        abandon(p, s);
-    status = close_and_report(p, s);
-done:
-    if (signal_fd >= 0)
-        (void)close(signal_fd);
-    if (quit_fd >= 0)
-        (void)close(quit_fd);
-    return status;
+    run(cli, p, hangup_fd);
+    return end_run(p, s);
 }
 
 static void list_engines(void)

@@ -54,6 +54,7 @@ int output_measure(struct output *o, const struct source *source, struct error *
 
 int output_trace(struct output *o, const char *path, struct error *err)
 {
+    o->trace_path = path;
     o->trace = fopen(path, "we");
     if (!o->trace)
         return error_set(err, -errno, "trace '%s': %s", path, strerror(errno));
@@ -73,7 +74,7 @@ static int close_trace(struct output *o)
     if (fclose(o->trace))
         r = -errno;
     if (r)
-        log_error("trace: %s", strerror(-r));
+        log_error("trace '%s': %s", o->trace_path, strerror(-r));
     return r;
 }
 
@@ -170,7 +171,8 @@ static int write_held(struct output *o, const struct frame *last)
     return r;
 }
 
-static void trace(struct output *o, const struct slot *slot, const int64_t stage_ns[N_STAGES])
+static void trace(struct output *o, const struct slot *slot, const int64_t stage_ns[N_STAGES],
+                  int64_t budget_ns)
 {
     if (!o->trace)
         return;
@@ -178,14 +180,14 @@ static void trace(struct output *o, const struct slot *slot, const int64_t stage
             (unsigned long long)slot->raw.seq, slot->radius_requested, slot->radius);
     for (int i = 0; i < N_STAGES; i++)
         fprintf(o->trace, ",%.3f", (double)stage_ns[i] / 1e6);
-    fprintf(o->trace, ",%.3f\n", (double)shared_budget_ns(o->shared) / 1e6);
+    fprintf(o->trace, ",%.3f\n", (double)budget_ns / 1e6);
 }
 
 static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
 {
     const int64_t t_now = now_ns();
     const int64_t latency_ns = t_now - slot->raw.t_capture_ns;
-    int64_t stages[N_STAGES];
+    int64_t stages[N_STAGES], budget_ns;
 
     stages[STAGE_WAIT] = slot->wait_ns;
     stages[STAGE_CONVERT] = slot->convert_ns;
@@ -193,10 +195,11 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
     stages[STAGE_WRITE] = t_now - t_write_ns;
     stages[STAGE_LATENCY] = latency_ns;
     stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
-    trace(o, slot, stages);
     (void)pthread_mutex_lock(&o->shared->lock);
+    budget_ns = o->shared->budget_ns;
     o->shared->other_ns = latency_ns - slot->filter_ns - slot->queue_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
+    trace(o, slot, stages, budget_ns);
 }
 
 static void measure(struct output *o, const struct slot *slot)
@@ -243,7 +246,7 @@ void *output_run(void *arg)
     uint64_t n_shown = 0;
     int r = held ? write_held(o, NULL) : 0;
 
-    while (r == 0) {
+    while (r == 0 && !shared_stopping(s)) {
         const int taken = ring_take(o->in, &o->slot, held ? now_ns() + wait_ns : INT64_MAX);
 
         if (taken == -EPIPE)
@@ -253,17 +256,14 @@ void *output_run(void *arg)
             continue;
         }
         last = o->slot->result;
-        if (s->max_frames && n_shown >= s->max_frames) {
-            stats_unshown(s->stats, 1);
-            continue;
-        }
         r = show(o, o->slot);
         if (r)
             stats_unshown(s->stats, 1);
         else if (++n_shown == s->max_frames)
             shared_stop(s);
     }
-    shared_stop(s);
+    if (r)
+        shared_stop(s);
     stats_unshown(s->stats, ring_discard(o->in, &o->slot));
     (void)!write(s->done_fd, &(uint64_t){1}, sizeof(uint64_t));
     return NULL;

@@ -25,6 +25,7 @@ struct output {
     struct slot *slot; /* shown last */
 
     FILE *trace;                       /* or NULL */
+    const char *trace_path;
     const struct source *truth_source; /* NULL: the clean picture is not known */
     struct frame truth, truth_raw;     /* in the working layout; as the source gives it */
 };
@@ -37,7 +38,8 @@ int output_open(struct output *o, const struct sink_ops *ops, const struct sink_
  * source's `truth` is called then. Context: main, before the thread starts. */
 int output_measure(struct output *o, const struct source *source, struct error *err);
 
-/* Makes the stage write one line of CSV per frame to the file at @path. */
+/* Makes the stage write one line of CSV per frame to the file at @path, which stays the
+ * caller's. */
 int output_trace(struct output *o, const char *path, struct error *err);
 
 /* Returns the first error of closing, which has been logged, or 0. */

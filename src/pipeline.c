@@ -24,7 +24,6 @@ struct pipeline {
     pthread_mutex_t settings_lock; /* guards settings once the threads run */
     struct settings settings;
     struct sink_control control;
-    int quit_fd; /* main's */
     struct shared shared;
     struct capture capture;
     struct filtering filtering;
@@ -89,17 +88,19 @@ static void control_status(void *user, struct sink_status *ret)
     struct stats stats;
     struct wishes w;
     const struct second *last;
+    int64_t budget_ns;
 
     pipeline_stats(p, &header, &stats);
     (void)pthread_mutex_lock(&p->shared.lock);
     w = p->shared.wishes;
+    budget_ns = p->shared.budget_ns;
     (void)pthread_mutex_unlock(&p->shared.lock);
-    last = stats_last_second(&stats);
+    last = stats_last_second(&stats, now_ns());
     *ret = (struct sink_status){
         .fps = last ? last->fps : 0.0,
         .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
         .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
-        .budget_ns = shared_budget_ns(&p->shared),
+        .budget_ns = budget_ns,
         .radius_requested = w.filter.radius,
         .radius = stats.radius_last,
         .sigma_color = w.filter.sigma_color,
@@ -113,9 +114,7 @@ static void control_status(void *user, struct sink_status *ret)
 
 static void control_quit(void *user)
 {
-    struct pipeline *p = user;
-
-    (void)!write(p->quit_fd, &(uint64_t){1}, sizeof(uint64_t));
+    pipeline_stop(user);
 }
 
 static bool has_suffix(const char *text, const char *suffix)
@@ -129,9 +128,12 @@ static const struct source_ops *source_for(const char *name)
 {
     if (!strncmp(name, "test:", 5))
         return &source_pattern;
-    if (!strcmp(name, "auto") || !strncmp(name, "/dev/", 5))
+    if (!strcmp(name, "auto"))
         return &source_v4l2;
-    return &source_y4m;
+    if (strncmp(name, "/dev/", 5) || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
+        !strcmp(name, "/dev/stdin"))
+        return &source_y4m;
+    return &source_v4l2;
 }
 
 static const struct sink_ops *sink_for(const char *name)
@@ -145,13 +147,37 @@ static const struct sink_ops *sink_for(const char *name)
     return NULL;
 }
 
-/* Opening the output would empty the input before it is read. */
+/* Writing to a file that is read, or twice to one, would destroy it. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+    if (strcmp(a, "-") ? stat(a, &x) : fstat(STDIN_FILENO, &x))
+        return false;
+    return *b && strcmp(b, "-") && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
+}
+
+/* What can be seen to be wrong before anything is opened or written. */
+static int check_wishes(const struct settings *s, struct error *err)
+{
+    const char *const written[] = {s->output, s->stats, s->trace};
+
+    if (!sink_for(s->output))
+        return error_usage(
+            err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
+#ifndef HAVE_PREVIEW
+    if (s->preview)
+        return error_set(err, -ENOTSUP, "the preview window is not built into this program");
+#endif
+    for (int i = 0; i < 3; i++) {
+        if (same_file(s->input, written[i]))
+            return error_usage(err, "'%s' is read and would be overwritten: choose another name",
+                               written[i]);
+        if (i && strcmp(s->output, "-") && same_file(s->output, written[i]))
+            return error_usage(err, "'%s' is already the output: choose another name", written[i]);
+    }
+    return 0;
 }
 
 static int open_capture(struct pipeline *p, struct error *err)
@@ -176,44 +202,49 @@ static int open_filtering(struct pipeline *p, struct error *err)
     return filtering_open(&p->filtering, p->settings.engine, &config, err);
 }
 
-static int open_output(struct pipeline *p, struct error *err)
+static struct sink_config sink_wishes(const struct pipeline *p)
 {
-    const struct settings *s = &p->settings;
     const struct source *source = p->capture.source;
-    const struct sink_ops *ops = sink_for(s->output);
-    struct sink_config config = {
-        .name = s->output,
+
+    return (struct sink_config){
+        .name = p->settings.output,
         .picture = {.format = working_format(source->format),
                     .width = source->width,
                     .height = source->height,
                     .colour = source->colour},
-        .format = s->output_format,
+        .format = p->settings.output_format,
         .fps = source->fps,
         .pace = !p->shared.live,
         .stop_fd = p->shared.stop_fd,
         .control = &p->control,
     };
-    int r;
+}
 
-    if (!ops)
-        return error_usage(
-            err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
-    if (same_file(s->input, s->output))
-        return error_usage(err, "'%s' is both input and output: choose another output", s->output);
-    r = output_open(&p->output, ops, &config, err);
+static int open_output(struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct sink_config config = sink_wishes(p);
+    const int r = output_open(&p->output, sink_for(s->output), &config, err);
+
     /* A window alone is enough where no other output was asked for by name. */
-    if (r && s->preview && !strcmp(s->output, "auto")) {
+    if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
         log_info("%s; the window is the only output", err->text);
-        r = 0;
+        return 0;
     }
-    if (r || !s->preview)
-        return r;
+    return r;
+}
+
+static int open_preview(struct pipeline *p, struct error *err)
+{
 #ifdef HAVE_PREVIEW
+    struct sink_config config = sink_wishes(p);
+
     config.name = "preview";
     config.format = -1;
     config.alone = !p->output.n_outlets || p->output.outlets[0].sink->ops == &sink_null;
     return output_open(&p->output, &sink_preview, &config, err);
 #else
+    (void)p;
     return error_set(err, -ENOTSUP, "the preview window is not built into this program");
 #endif
 }
@@ -277,12 +308,9 @@ static int make_rings(struct pipeline *p, struct error *err)
 static void fill_header(struct pipeline *p)
 {
     const struct source *s = p->capture.source;
-    const struct engine *e = p->filtering.engine;
     const struct sink *sink = p->output.outlets[0].sink;
     struct stats_header *h = &p->header;
 
-    (void)snprintf(h->engine, sizeof(h->engine), "%s", e->ops->name);
-    (void)snprintf(h->device, sizeof(h->device), "%s", e->device);
     (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[s->format].name);
     (void)snprintf(h->format_out, sizeof(h->format_out), "%s",
                    format_table[sink->picture.format].name);
@@ -290,17 +318,20 @@ static void fill_header(struct pipeline *p)
     h->height = s->height;
 }
 
+/* The window comes last: it may ask for the state of all the rest as soon as it stands. */
 static int open_all(struct pipeline *p, struct error *err)
 {
-    int r;
+    int r = check_wishes(&p->settings, err);
 
-    p->shared.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->shared.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (p->shared.stop_fd < 0 || p->shared.done_fd < 0)
-        return error_set(err, -errno, "eventfd: %s", strerror(errno));
-    if (stats_create(&p->shared.stats))
-        return error_set(err, -ENOMEM, "out of memory for statistics");
-    r = open_capture(p, err);
+    if (r == 0 && p->shared.done_fd < 0)
+        r = error_set(err, -errno, "eventfd: %s", strerror(errno));
+    if (r == 0 && stats_create(&p->shared.stats))
+        r = error_set(err, -ENOMEM, "out of memory for statistics");
+    if (r == 0 && *p->settings.trace)
+        r = output_trace(&p->output, p->settings.trace, err);
+    if (r == 0)
+        r = open_capture(p, err);
     if (r == 0)
         r = open_filtering(p, err);
     if (r == 0)
@@ -309,12 +340,12 @@ static int open_all(struct pipeline *p, struct error *err)
         r = make_rings(p, err);
     if (r == 0 && *p->settings.stats)
         r = output_measure(&p->output, p->capture.source, err);
-    if (r == 0 && *p->settings.trace)
-        r = output_trace(&p->output, p->settings.trace, err);
+    if (r == 0 && p->settings.preview)
+        r = open_preview(p, err);
     return r;
 }
 
-int pipeline_open(struct pipeline **ret, const struct settings *settings, int quit_fd,
+int pipeline_open(struct pipeline **ret, const struct settings *settings, int stop_fd,
                   struct error *err)
 {
     struct pipeline *p = calloc(1, sizeof(*p));
@@ -327,9 +358,9 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int qu
         return error_set(err, -ENOMEM, "out of memory");
     }
     p->settings = *settings;
-    p->quit_fd = quit_fd;
     p->control = (struct sink_control){p, control_status, control_adjust, control_quit};
-    p->shared.stop_fd = p->shared.done_fd = -1;
+    p->shared.stop_fd = stop_fd;
+    p->shared.done_fd = -1;
     p->shared.max_frames = (uint64_t)settings->frames;
     p->shared.wishes = wishes_of(settings);
     p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
@@ -340,7 +371,7 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int qu
     }
     fill_header(p);
     log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.source->name, p->header.width,
-             p->header.height, p->header.format_in, p->header.engine, p->header.device,
+             p->header.height, p->header.format_in, p->shared.engine, p->shared.device,
              p->output.outlets[0].sink->name, p->header.format_out);
     *ret = p;
     return 0;
@@ -403,6 +434,12 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
     stats->frames_dropped +=
         stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
     *header = p->header;
+    (void)pthread_mutex_lock(&p->shared.lock);
+    memcpy(header->engine, p->shared.engine, sizeof(header->engine));
+    memcpy(header->device, p->shared.device, sizeof(header->device));
+    if (!stats->frames_out)
+        stats->radius_requested = p->shared.wishes.filter.radius;
+    (void)pthread_mutex_unlock(&p->shared.lock);
 }
 
 void pipeline_join(struct pipeline *p)
@@ -432,8 +469,6 @@ int pipeline_close(struct pipeline *p)
     ring_destroy(p->captured);
     ring_destroy(p->filtered);
     stats_destroy(p->shared.stats);
-    if (p->shared.stop_fd >= 0)
-        (void)close(p->shared.stop_fd);
     if (p->shared.done_fd >= 0)
         (void)close(p->shared.done_fd);
     (void)pthread_mutex_destroy(&p->shared.lock);

@@ -7,9 +7,10 @@
 struct pipeline;
 
 /* Opens source, engine and sinks and makes the slots. A failure leaves nothing open.
- * @quit_fd, an eventfd, becomes readable when a sink's user wants the program to end.
+ * @stop_fd, the caller's eventfd, stops the run, and opening too (-ECANCELED), once it is
+ * readable; a sink's user who ends the program makes it so.
  * Context: main, as for all functions where nothing else is said. */
-int pipeline_open(struct pipeline **ret, const struct settings *settings, int quit_fd,
+int pipeline_open(struct pipeline **ret, const struct settings *settings, int stop_fd,
                   struct error *err);
 
 /* Starts the threads. */

@@ -7,6 +7,8 @@
 #include "error.h"
 #include "frame.h"
 
+#define SOURCE_NAME_MAX 1024
+
 struct source_config {
     const char *name;    /* what to open, as given on the command line */
     int width, height;   /* wanted size; 0 = the source's choice */
@@ -18,7 +20,8 @@ struct source_config {
 
 struct source {
     const struct source_ops *ops;
-    char name[160]; /* in words: "Integrated Camera (/dev/video0)" */
+    char name[160];               /* in words: "Integrated Camera (/dev/video0)" */
+    char reopen[SOURCE_NAME_MAX]; /* what to open if it went and shall come back */
     enum frame_format format;
     int width, height;
     struct colour colour;

@@ -22,7 +22,7 @@ struct wishes {
 };
 
 struct shared {
-    int stop_fd; /* eventfd, readable once the stages shall end */
+    int stop_fd; /* main's eventfd, readable once the stages shall end */
     int done_fd; /* eventfd, readable once the output stage has ended */
     bool live;
     int64_t interval_ns; /* of the source as announced; 0 = unknown */
@@ -31,16 +31,16 @@ struct shared {
 
     pthread_mutex_t lock; /* guards the rest */
     struct wishes wishes;
-    int64_t other_ns; /* newest latency less what filtering takes, of it and of those before */
-    bool source_lost; /* capture waits for the camera to come back */
-    int result;       /* first error of the run */
+    int64_t other_ns;  /* newest latency less what filtering takes, of it and of those before */
+    int64_t budget_ns; /* the latency that is held; 0 = none */
+    char engine[16], device[128]; /* what filters at present */
+    bool source_lost;             /* capture waits for the camera to come back */
+    int result;                   /* first error of the run */
 };
 
 /* Logs and keeps the first error of the run. Context: any thread. */
 void shared_fail(struct shared *s, int code, const struct error *err);
 
-/* The latency that is held at present, in ns; 0 = none. Context: any thread. */
-int64_t shared_budget_ns(struct shared *s);
-
-/* Asks all stages to end. Context: any thread. */
+/* Asks all stages to end. What they have not begun is not shown any more. Context: any thread. */
 void shared_stop(struct shared *s);
+bool shared_stopping(const struct shared *s);

@@ -95,9 +95,11 @@ void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-const struct second *stats_last_second(const struct stats *s)
+const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns)
 {
-    return s->n_seconds ? &s->history[(s->n_seconds - 1) % STATS_SECONDS] : NULL;
+    const struct second *last = &s->history[(s->n_seconds - 1) % STATS_SECONDS];
+
+    return s->n_seconds && t_now_ns - last->t_end_ns < 2000000000 ? last : NULL;
 }
 
 /* Keeps what the second that ends now was like, and begins the next. */
@@ -106,6 +108,7 @@ static void end_second(struct stats_recorder *r, int64_t t_now_ns)
     struct second *second = &r->s.history[r->s.n_seconds++ % STATS_SECONDS];
     const double seconds = (double)(t_now_ns - r->t_second_ns) / 1e9;
 
+    second->t_end_ns = t_now_ns;
     second->fps = (double)r->stage[0].n / seconds;
     second->radius_min = r->radius_min;
     second->radius_max = r->radius_max;

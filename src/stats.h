@@ -24,8 +24,9 @@ int64_t histogram_percentile(const struct histogram *h, double percent);
 
 enum stage { STAGE_WAIT, STAGE_CONVERT, STAGE_FILTER, STAGE_WRITE, STAGE_LATENCY, N_STAGES };
 
-/* One second of the run. */
+/* One second of the run in which frames came out. */
 struct second {
+    int64_t t_end_ns;
     double fps;
     int64_t p50_ns[N_STAGES], p95_ns[N_STAGES], p99_ns[N_STAGES], max_ns[N_STAGES];
     int radius_min, radius_max; /* used in it */
@@ -48,8 +49,8 @@ struct stats {
     struct second history[STATS_SECONDS]; /* of second n at [n % STATS_SECONDS] */
 };
 
-/* The newest whole second; NULL in the first one. */
-const struct second *stats_last_second(const struct stats *s);
+/* The newest whole second; NULL in the first one, and while nothing comes out. */
+const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns);
 
 /* What does not change while frames flow. */
 struct stats_header {

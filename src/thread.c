@@ -1,12 +1,18 @@
 #include "thread.h"
 
+#include <signal.h>
 #include <time.h>
 
 int thread_start(pthread_t *ret, const char *name, void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
-    const int r = pthread_create(&thread, NULL, fn, arg);
+    sigset_t all, before;
+    int r;
 
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    r = pthread_create(&thread, NULL, fn, arg);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (r)
         return -r;
     (void)pthread_setname_np(thread, name);

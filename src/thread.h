@@ -1,6 +1,5 @@
 #pragma once
-/* Starting named threads. Signals are blocked in main before the first one, so that every
- * thread inherits that and signals arrive where main waits for them. */
+/* Starting named threads. They block all signals, so that these arrive in main. */
 #include <pthread.h>
 
 /* @name is at most 15 characters. -EAGAIN or another negative errno on failure. */

@@ -64,6 +64,10 @@ bool v4l2_jpeg_plausible(const uint8_t *data, size_t bytes);
 
 /* --- finding devices (v4l2_list.c) --- */
 
+/* The name of the node at @path that survives being plugged in elsewhere or in another order:
+ * by-id or by-path. False: there is none, and @ret is undefined. */
+bool v4l2_stable_name(const char *path, char *ret, size_t size);
+
 /* The first camera in the order of node numbers that gives a format we read; never a virtual
  * one. -ENODEV: none; -EACCES: none, but there is one that this user may not open. */
 int v4l2_find_camera(char *ret_path, size_t size);

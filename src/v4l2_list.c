@@ -168,15 +168,19 @@ static bool stable_name_in(const char *dir_name, dev_t device, char *ret, size_t
     return found;
 }
 
+bool v4l2_stable_name(const char *path, char *ret, size_t size)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && (stable_name_in("/dev/v4l/by-id", st.st_rdev, ret, size) ||
+                                    stable_name_in("/dev/v4l/by-path", st.st_rdev, ret, size));
+}
+
 static void print_stable_name(FILE *out, const char *path)
 {
     char name[PATH_MAX];
-    struct stat st;
 
-    if (stat(path, &st) < 0)
-        return;
-    if (stable_name_in("/dev/v4l/by-id", st.st_rdev, name, sizeof(name)) ||
-        stable_name_in("/dev/v4l/by-path", st.st_rdev, name, sizeof(name)))
+    if (v4l2_stable_name(path, name, sizeof(name)))
         fprintf(out, "    %s\n", name);
 }
 

@@ -1,7 +1,10 @@
 /* Checks an engine against the reference: every radius, both windows, both range kernels,
  * every raw format, pictures on which filters go wrong, sizes from 2x1 up, padded strides.
  *
- *     check-engines ENGINE [--quick]     --quick: few radii, for emulators and sanitizers
+ *     check-engines ENGINE [--quick] [--seed N]
+ *
+ * --quick takes few radii, for emulators and sanitizers; --seed draws other cases, for tuning
+ * must not be right for those of one seed only.
  *
  * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
 #include <errno.h>
@@ -64,6 +67,14 @@ static bool affordable(const struct test_case *t)
     return work < 500000;
 }
 
+/* Values at which implementations change their ways, and any between. */
+static double draw_sigma_color(struct draw *d)
+{
+    if (draw_below(d, 2))
+        return sigma_colors[draw_below(d, N(sigma_colors))];
+    return exp(log(200.0) * draw_below(d, 1001) / 1000.0);
+}
+
 static struct test_case draw_case(struct draw *d, int radius, enum window_shape window,
                                   enum range_kernel range, enum frame_format format)
 {
@@ -74,7 +85,7 @@ static struct test_case draw_case(struct draw *d, int radius, enum window_shape 
     const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
 
     t.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(radius);
-    t.filter.sigma_color = sigma_colors[draw_below(d, N(sigma_colors))];
+    t.filter.sigma_color = draw_sigma_color(d);
     t.shape.colour.matrix = draw_below(d, 2) ? COLOUR_BT709 : COLOUR_BT601;
     t.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;
     t.image = (enum image_kind)draw_below(d, IMAGE_N_KINDS);
@@ -103,9 +114,12 @@ struct totals {
     struct difference all;
 };
 
+/* One sample of a small picture may be 2 levels off; over all cases the bound is strict. */
 static bool within_bound(const struct difference *d)
 {
-    return d->max <= 2 && d->n_over_1 <= d->n_samples / 1000 &&
+    const long allowed = d->n_samples < 2000 ? 1 : d->n_samples / 1000;
+
+    return d->max <= 2 && d->n_over_1 <= allowed &&
            (d->n_samples < 1000 || difference_psnr(d) >= 50.0);
 }
 
@@ -194,12 +208,13 @@ done:
     guarded_free(&want);
 }
 
-static void check_all(struct engine *e, struct engine *truth, bool quick, struct totals *totals)
+static void check_all(struct engine *e, struct engine *truth, bool quick, uint64_t seed,
+                      struct totals *totals)
 {
     static const int quick_radii[] = {0, 1, 2, 5, 9, 16, 17, 32};
     const int repeats = quick ? 1 : 6;
     const int n_radii = quick ? N(quick_radii) : FILTER_MAX_RADIUS + 1;
-    struct draw d = {.rng = 1};
+    struct draw d = {.rng = seed};
 
     for (int i = 0; i < n_radii; i++)
         for (int window = 0; window < 2; window++)
@@ -222,14 +237,23 @@ static void check_all(struct engine *e, struct engine *truth, bool quick, struct
 
 int main(int argc, char **argv)
 {
-    const bool quick = argc == 3 && !strcmp(argv[2], "--quick");
+    bool quick = false;
+    uint64_t seed = 1;
     const struct engine_config config = {0};
     struct engine *e = NULL, *truth = NULL;
     struct totals totals = {0};
     struct error err;
 
-    if (argc != 2 && !quick) {
-        fprintf(stderr, "usage: check-engines ENGINE [--quick]\n");
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--quick"))
+            quick = true;
+        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else
+            argc = 0;
+    }
+    if (argc < 2) {
+        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N]\n");
         return 2;
     }
     if (engine_open(&e, argv[1], &config, &err)) {
@@ -241,7 +265,11 @@ int main(int argc, char **argv)
         e->ops->destroy(e);
         return 1;
     }
-    check_all(e, truth, quick, &totals);
+    check_all(e, truth, quick, seed, &totals);
+    if (totals.all.n_over_1 > totals.all.n_samples / 1000 || difference_psnr(&totals.all) < 50.0) {
+        printf("FAIL bound over all cases\n");
+        totals.n_failed++;
+    }
     printf("engine %s (%s): %ld cases, %ld failed; %ld samples, max difference %d, "
            "%ld over 1, PSNR %.1f dB\n",
            argv[1], e->device, totals.n_cases, totals.n_failed, totals.all.n_samples,

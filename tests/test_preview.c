@@ -1,28 +1,20 @@
 /* The preview window, on a display that test_preview.sh provides: what it shows is looked at as a
  * screenshot, and writing to it is timed while the display server stands still. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test_preview_helpers.h"
 
 #include <errno.h>
-#include <math.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "colour.h"
-#include "sink.h"
+#include "pipeline.h"
 
 static pid_t server;
 
 static void quit(void *user)
 {
-    (void)!write(*(int *)user, &(uint64_t){1}, sizeof(uint64_t));
+    (void)user;
 }
 
 static void status(void *user, struct sink_status *ret)
@@ -37,8 +29,7 @@ static void adjust(void *user, const char *key, int steps, char *text, size_t si
     (void)snprintf(text, size, "%s %d", key, steps);
 }
 
-static int quit_fd = -1;
-static const struct sink_control control = {&quit_fd, status, adjust, quit};
+static const struct sink_control control = {NULL, status, adjust, quit};
 
 static struct sink_config config_for(enum frame_format format, struct colour colour)
 {
@@ -64,44 +55,7 @@ static struct sink *open_well(const struct sink_config *config)
     return s;
 }
 
-struct rgb {
-    int c[3];
-};
-
-static const struct rgb red = {{200, 40, 30}}, blue = {{40, 60, 220}}, black = {{0, 0, 0}};
-
-/* Y'CbCr of @c, rounded. */
-static void to_yuv(struct rgb c, struct colour colour, uint8_t yuv[3])
-{
-    const double kr = colour.matrix == COLOUR_BT709 ? 0.2126 : 0.299;
-    const double kb = colour.matrix == COLOUR_BT709 ? 0.0722 : 0.114;
-    const double luma = kr * c.c[0] + (1.0 - kr - kb) * c.c[1] + kb * c.c[2];
-    const bool full = colour.range == COLOUR_FULL;
-    const double scale = full ? 1.0 : 224.0 / 255.0;
-
-    yuv[0] = (uint8_t)lround(full ? luma : 16.0 + luma * 219.0 / 255.0);
-    yuv[1] = (uint8_t)lround(128.0 + scale * (c.c[2] - luma) / (2.0 * (1.0 - kb)));
-    yuv[2] = (uint8_t)lround(128.0 + scale * (c.c[0] - luma) / (2.0 * (1.0 - kr)));
-}
-
-/* A frame as @s wants it: @left in its left half, @right in the other. */
-static struct frame make_frame(const struct sink *s, struct rgb left, struct rgb right)
-{
-    struct frame f = s->picture;
-    uint8_t yuv[2][3];
-
-    assert_int_equal(frame_alloc(&f), 0);
-    to_yuv(left, f.colour, yuv[0]);
-    to_yuv(right, f.colour, yuv[1]);
-    for (int c = 0; c < format_table[f.format].components; c++) {
-        const struct samples p = frame_samples(&f, c);
-
-        for (int y = 0; y < p.height; y++)
-            for (int x = 0; x < p.width; x++)
-                p.base[(size_t)y * p.stride + (size_t)(x * p.step)] = yuv[2 * x >= p.width][c];
-    }
-    return f;
-}
+static const struct rgb black = {{0, 0, 0}};
 
 static void show(struct sink *s, struct rgb left, struct rgb right)
 {
@@ -109,82 +63,6 @@ static void show(struct sink *s, struct rgb left, struct rgb right)
 
     assert_int_equal(s->ops->write(s, &f, NULL), 0);
     frame_free(&f);
-}
-
-/* ------------------------------------------------------------- screenshots */
-
-struct screenshot {
-    int width, height;
-    uint8_t rgb[1024 * 768 * 3];
-};
-
-static bool take_screenshot(struct screenshot *shot)
-{
-    FILE *f = popen("timeout 5 import -window bilatcam -depth 8 ppm:- 2> /dev/null", "r");
-    bool good;
-
-    assert_non_null(f);
-    good = fscanf(f, "P6 %d %d 255%*c", &shot->width, &shot->height) == 2 && shot->width <= 1024 &&
-           shot->height <= 768;
-    if (good) {
-        const size_t size = (size_t)shot->width * (size_t)shot->height * 3;
-
-        good = fread(shot->rgb, 1, size, f) == size;
-    }
-    return !pclose(f) && good;
-}
-
-/* The mean of the part from (x0, y0) to (x1, y1), in percent of width and height. */
-static struct rgb mean(const struct screenshot *s, int x0, int y0, int x1, int y1)
-{
-    long sum[3] = {0}, n = 0;
-
-    for (int y = s->height * y0 / 100; y < s->height * y1 / 100; y++)
-        for (int x = s->width * x0 / 100; x < s->width * x1 / 100; x++, n++)
-            for (int c = 0; c < 3; c++)
-                sum[c] += s->rgb[((size_t)y * (size_t)s->width + (size_t)x) * 3 + (size_t)c];
-    assert_true(n > 0);
-    return (struct rgb){{(int)(sum[0] / n), (int)(sum[1] / n), (int)(sum[2] / n)}};
-}
-
-static bool near(struct rgb a, struct rgb b)
-{
-    for (int c = 0; c < 3; c++)
-        if (abs(a.c[c] - b.c[c]) > 8)
-            return false;
-    return true;
-}
-
-/* Has xdotool do something with the window. A tool that loses its way is asked again. */
-static void xdotool(const char *what)
-{
-    char command[160];
-    int r = -1;
-
-    (void)snprintf(command, sizeof(command),
-                   "timeout 5 xdotool search --name '^bilatcam$' %s > /dev/null", what);
-    for (int i = 0; r && i < 3; i++)
-        r = system(command);
-    assert_int_equal(r, 0);
-}
-
-/* Waits until the window shows @left and @right in its halves, for up to 5 s. */
-static void expect_halves(struct rgb left, struct rgb right)
-{
-    static struct screenshot shot;
-    struct rgb l = {0}, r = {0};
-
-    for (int i = 0; i < 50; i++) {
-        if (take_screenshot(&shot)) {
-            l = mean(&shot, 5, 5, 45, 95);
-            r = mean(&shot, 55, 5, 95, 95);
-            if (near(l, left) && near(r, right))
-                return;
-        }
-        (void)usleep(100000);
-    }
-    fail_msg("the window shows %d %d %d and %d %d %d", l.c[0], l.c[1], l.c[2], r.c[0], r.c[1],
-             r.c[2]);
 }
 
 /* -------------------------------------------------------------------- tests */
@@ -248,40 +126,11 @@ static void test_resizing_keeps_the_aspect(void **state)
     for (int i = 0; i < 50 && !good; i++) {
         (void)usleep(100000);
         good = take_screenshot(&shot) && shot.width == 640 && shot.height == 240 &&
-               near(mean(&shot, 1, 5, 23, 95), black) && near(mean(&shot, 27, 5, 48, 95), red) &&
-               near(mean(&shot, 52, 5, 73, 95), blue) && near(mean(&shot, 77, 5, 99, 95), black);
+               near(mean(&shot, 1, 5, 23, 60), black) && near(mean(&shot, 27, 5, 48, 60), red) &&
+               near(mean(&shot, 52, 5, 73, 60), blue) && near(mean(&shot, 77, 5, 99, 60), black);
     }
     assert_true(good);
     assert_int_equal(s->ops->close(s, NULL), 0);
-}
-
-static void test_keys_quit(void **state)
-{
-    static const char *const keys[] = {"q", "Escape"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
-        struct sink *s = open_well(&config);
-        char press[40];
-        uint64_t n = 0;
-
-        quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        show(s, red, blue);
-        expect_halves(red, blue);
-        assert_int_equal(read(quit_fd, &n, sizeof(n)), -1);
-        (void)snprintf(press, sizeof(press), "windowfocus key %s", keys[i]);
-        for (int k = 0; k < 50 && !n; k++) {
-            xdotool(press);
-            (void)usleep(100000);
-            (void)!read(quit_fd, &n, sizeof(n));
-        }
-        assert_true(n > 0);
-        show(s, blue, red); /* frames still come until the program has ended */
-        expect_halves(blue, red);
-        assert_int_equal(s->ops->close(s, NULL), 0);
-        (void)close(quit_fd);
-    }
 }
 
 /* The longest of @n writes, about 300 per second. */
@@ -343,6 +192,58 @@ static void test_a_blocked_display_delays_nothing(void **state)
     (void)sleep(1); /* what close had to leave behind ends now */
 }
 
+static void set(struct settings *settings, const char *name, const char *value)
+{
+    struct error err = {0};
+
+    if (settings_set(settings, name, value, &err))
+        fail_msg("%s", err.text);
+}
+
+static uint64_t frames_out(struct pipeline *p)
+{
+    struct stats_header header;
+    struct stats stats;
+
+    pipeline_stats(p, &header, &stats);
+    return stats.frames_out;
+}
+
+/* The whole program's frames go on to the other output while the window's server stands still. */
+static void test_a_blocked_display_costs_no_frame(void **state)
+{
+    static const char *const wanted[][2] = {
+        {"input", "test:"}, {"output", "null:"}, {"preview", "yes"}, {"size", "160x120"},
+        {"fps", "30"},      {"frames", "90"},    {"filter", "none"}, {"latency-budget", "off"},
+    };
+    struct stats_header header;
+    struct settings settings;
+    struct pipeline *p = NULL;
+    struct error err = {0};
+    struct stats stats;
+    struct pollfd done = {.events = POLLIN};
+
+    (void)state;
+    settings_init(&settings);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        set(&settings, wanted[i][0], wanted[i][1]);
+    if (pipeline_open(&p, &settings, -1, &err) || pipeline_start(p, &err))
+        fail_msg("%s", err.text);
+    for (int i = 0; frames_out(p) < 20 && i < 300; i++)
+        (void)usleep(20000);
+    assert_int_equal(kill(server, SIGSTOP), 0);
+    done.fd = pipeline_done_fd(p);
+    (void)poll(&done, 1, 30000);
+    pipeline_stats(p, &header, &stats);
+    assert_int_equal(kill(server, SIGCONT), 0);
+    pipeline_stop(p);
+    assert_int_equal(pipeline_close(p), 0);
+    print_message("%d frames out, %d dropped\n", (int)stats.frames_out, (int)stats.frames_dropped);
+    assert_true(done.revents & POLLIN);
+    assert_int_equal(stats.frames_out, 90);
+    assert_in_range(stats.frames_dropped, 0, 30); /* a busy machine loses some by itself */
+}
+
 static void expect_no_window(const char *text)
 {
     const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
@@ -374,10 +275,10 @@ int main(void)
         cmocka_unit_test(test_pictures_it_takes),
         cmocka_unit_test(test_it_shows_the_frames),
         cmocka_unit_test(test_resizing_keeps_the_aspect),
-        cmocka_unit_test(test_keys_quit),
         cmocka_unit_test(test_a_hidden_window_delays_nothing),
         cmocka_unit_test(test_no_display),
         cmocka_unit_test(test_a_blocked_display_delays_nothing),
+        cmocka_unit_test(test_a_blocked_display_costs_no_frame),
     };
 
     if (!getenv("DISPLAY") || !getenv("XVFB_PID")) {

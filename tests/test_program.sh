@@ -118,6 +118,9 @@ test_configuration() {
     printf 'radius = 3\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
     refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be a number from 1 to 200" -i test:
     refused 2 "configuration '/nonexistent': No such file" -c /nonexistent
+    refused 2 "Is a directory" -c . -i test:
+    printf 'radius\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
+    refused 2 "bilatcam.conf', line 2: sigma-color = '900'" -i test:
     run 0 --version
     printf 'radius = 3\n' >config/bilatcam/bilatcam.conf
     run 0 --print-config
@@ -149,10 +152,17 @@ test_bad_files() {
     { header W64 H48 F30:1 C420; frames 3 4608; printf 'FRAME\n'; head -c 100 /dev/zero; } >cut.y4m
     run 1 -i cut.y4m -o cut-out.y4m --stats stats.json
     expect err "cut.y4m" 'truncated file'
-    [ "$(stat -c %s cut-out.y4m)" -gt 13800 ] && ok || bad "whole frames of a truncated file"
+    [ "$(tail -n +2 cut-out.y4m | wc -c)" -eq $((3 * (6 + 4608))) ] && ok || bad "whole frames of a truncated file"
     expect stats.json '"frames_out": 3,' 'truncated file'
     refused 1 "cut.y4m.*64x48" -i cut.y4m -o null: --size 128x96
-    refused 2 "once.y4m' is both input and output" -i ./once.y4m -o once.y4m
+    refused 2 "once.y4m' is read and would be overwritten" -i ./once.y4m -o once.y4m
+    refused 2 "once.y4m' is read" -i once.y4m -o null: --stats once.y4m
+    refused 2 "once.y4m' is read" -i once.y4m -o null: --trace ./once.y4m
+    refused 2 "new.y4m' is already the output|is read" -i once.y4m -o once.y4m --stats new.y4m
+    # shellcheck disable=SC2094 # that is the mistake to be refused
+    timeout 60 "$bilatcam" -i - -o once.y4m <once.y4m 2>err
+    [ $? -eq 2 ] && ok || bad "standard input is the output"
+    [ "$(stat -c %s once.y4m)" -gt 4608 ] && ok || bad "the input was overwritten"
     refused 1 "no/such/dir" -i test: -o no/such/dir/x.y4m --frames 1
     if [ -e /dev/full ]; then
         ln -s /dev/full full.y4m
@@ -198,6 +208,57 @@ test_signals() {
     done
 }
 
+# Stopped while it opens a source that says nothing, with a reader that takes nothing, and in a
+# frame that takes long: it ends all the same.
+test_stop_when_stuck() {
+    local pid sleeper
+    mkfifo silent stalled
+    sleep 100 >silent &
+    sleeper=$!
+    "$bilatcam" -i - -o null: <silent 2>err &
+    pid=$!
+    wait_until_ready "$pid"
+    terminate "$pid" && ok || bad "stopped while opening: exit status $?"
+    kill "$sleeper"
+    tail -f /dev/null <stalled &
+    sleeper=$!
+    rm -f err
+    "$bilatcam" -i test: --size 640x480 -o - >stalled 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    sleep 0.5 # until the pipe is full
+    terminate "$pid"
+    [ $? -eq 1 ] && ok || bad "half a frame in a pipe is an error"
+    expect err 'half a frame' 'half a frame'
+    kill "$sleeper"
+    rm -f err
+    "$bilatcam" -i test: --size 1280x720 -e reference -r 32 -o null: 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
+}
+
+# Until the program catches SIGTERM, which is one of the first things it does.
+wait_until_ready() {
+    local caught
+    for _ in $(seq 100); do
+        caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
+        [ $((0x$caught & 0x4000)) -ne 0 ] && return
+        sleep 0.1
+    done
+}
+
+# The exit status of the program after SIGTERM; 137 when that does not end it.
+terminate() {
+    kill -TERM "$1"
+    for _ in $(seq 100); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null
+    wait "$1"
+}
+
 test_reload() {
     local pid
     rm -f err
@@ -227,7 +288,7 @@ PY
 }
 
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
-    test_closed_pipe test_files test_signals test_reload test_live_frames; do
+    test_closed_pipe test_files test_signals test_stop_when_stuck test_reload test_live_frames; do
     "$t"
 done
 echo "$passed passed, $failed failed"

@@ -352,6 +352,24 @@ static void test_engine_breaks(void **state)
             }
 }
 
+/* Neither the engine nor the one that should take over works: an error, and all is counted. */
+static void test_no_engine_works(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("BILATCAM_CPU", "none", 1), 0);
+    for (int depth = 1; depth <= 4; depth++) {
+        struct bench b;
+
+        reset(UINT64_MAX, 40, -1);
+        open_bench(&b, make_flaky(depth, 0, true));
+        run_bench(&b);
+        assert_int_not_equal(b.shared.result, 0);
+        assert_int_equal(screen.n, 0);
+        close_bench(&b);
+    }
+    assert_int_equal(unsetenv("BILATCAM_CPU"), 0);
+}
+
 static void test_camera_goes_and_comes_back(void **state)
 {
     struct bench b;
@@ -423,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),
         cmocka_unit_test(test_engine_breaks),
+        cmocka_unit_test(test_no_engine_works),
         cmocka_unit_test(test_camera_goes_and_comes_back),
         cmocka_unit_test(test_stop_while_the_camera_is_gone),
         cmocka_unit_test(test_sink_fails),

@@ -1,6 +1,6 @@
 /* A live window.
  *
- * One rule: write never waits for the window. Frames go through three buffers: the writer fills
+ * One rule: write never waits for the window. Pictures go through three buffers: the writer fills
  * one and swaps it with `ready`; the window thread swaps that with the one that it shows.
  * The window thread waits inside the window system, so a third thread, the waker, tells it of
  * new frames. The writer does not do that itself, because a stuck display server may hold the
@@ -15,38 +15,95 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preview_show.h"
 #include "preview_window.h"
 #include "thread.h"
 
 #define OPEN_LIMIT_NS 5000000000 /* for the window to stand */
 #define CLOSE_LIMIT_NS 500000000 /* for the threads to end */
+#define SAVE_LIMIT_NS 5000000000 /* and for a snapshot to be written */
 
-enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED };
+enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED, WINDOW_GONE };
+
+/* A picture before and after the filter. Both own their memory. */
+struct pair {
+    struct frame before, after;
+    bool compared; /* `before` was given */
+};
 
 struct preview {
     struct sink base;
-    const struct sink_control *control;
+    bool alone;
+
+    pthread_mutex_t control_lock;       /* guards `control`, and is held while it is called */
+    const struct sink_control *control; /* NULL once close has begun: then it may end any time */
+    struct sink_control guarded;        /* the same for the window thread, with the lock */
+
     pthread_t window_thread;
-    struct frame incoming; /* the writer's; owns its memory, as do `ready` and `shown` */
+    struct pair incoming; /* the writer's */
 
     pthread_mutex_t lock; /* guards the members from here to `abandoned` */
     pthread_cond_t changed;
-    struct frame ready;
+    struct pair ready;
     bool fresh;     /* `ready` was not shown yet */
     bool announced; /* the window thread was woken for it */
     bool stop;
     enum window_state state;
     struct error why; /* with WINDOW_FAILED */
+    bool saving;      /* a snapshot is being written */
     bool ended;       /* the window thread, and the waker with it */
     bool abandoned;   /* close did not wait for that */
 
-    struct frame shown;            /* the window thread's */
-    struct preview_window *window; /* the window thread's; the waker may wake it */
+    struct pair shown;             /* the window thread's */
+    struct preview_window *window; /* the window thread's; others may wake it */
+    struct preview_show show;      /* the window thread's */
 };
 
-/* ----------------------------------------------------------------- threads */
+/* ------------------------------------------------------------------ control */
 
-/* Takes the newest frame for showing, if there is one. */
+static void guarded_status(void *user, struct sink_status *ret)
+{
+    struct preview *p = user;
+
+    *ret = (struct sink_status){0};
+    (void)pthread_mutex_lock(&p->control_lock);
+    if (p->control)
+        p->control->status(p->control->user, ret);
+    (void)pthread_mutex_unlock(&p->control_lock);
+}
+
+static void guarded_adjust(void *user, const char *key, int steps, char *text, size_t size)
+{
+    struct preview *p = user;
+
+    *text = '\0';
+    (void)pthread_mutex_lock(&p->control_lock);
+    if (p->control)
+        p->control->adjust(p->control->user, key, steps, text, size);
+    (void)pthread_mutex_unlock(&p->control_lock);
+}
+
+static void guarded_quit(void *user)
+{
+    struct preview *p = user;
+
+    (void)pthread_mutex_lock(&p->control_lock);
+    if (p->control)
+        p->control->quit(p->control->user);
+    (void)pthread_mutex_unlock(&p->control_lock);
+}
+
+/* A window thread that is left behind must not use what ends before it does. */
+static void release_control(struct preview *p)
+{
+    (void)pthread_mutex_lock(&p->control_lock);
+    p->control = NULL;
+    (void)pthread_mutex_unlock(&p->control_lock);
+}
+
+/* ------------------------------------------------------------ window thread */
+
+/* Takes the newest pictures for showing, if there are new ones. */
 static bool take_ready(struct preview *p)
 {
     bool fresh;
@@ -54,10 +111,10 @@ static bool take_ready(struct preview *p)
     (void)pthread_mutex_lock(&p->lock);
     fresh = p->fresh;
     if (fresh) {
-        const struct frame f = p->shown;
+        const struct pair swapped = p->shown;
 
         p->shown = p->ready;
-        p->ready = f;
+        p->ready = swapped;
     }
     p->fresh = false;
     p->announced = false;
@@ -75,21 +132,39 @@ static bool is_stopped(struct preview *p)
     return stop;
 }
 
+/* See preview_show_init(). */
+static void set_saving(void *user, bool saving)
+{
+    struct preview *p = user;
+
+    (void)pthread_mutex_lock(&p->lock);
+    p->saving = saving;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* Returns when the program ends, or when the user closed the window. */
 static void show_until_stopped(struct preview *p)
 {
-    struct preview_events happened = {.redraw = true};
+    bool open = true;
 
-    while (!is_stopped(p) && !happened.lost) {
-        if (take_ready(p)) {
-            preview_window_set(p->window, &p->shown);
-            happened.redraw = true;
-        }
-        if (happened.redraw)
-            preview_window_draw(p->window);
-        happened = preview_window_wait(p->window);
-        if (happened.quit || happened.lost)
-            p->control->quit(p->control->user);
+    while (!is_stopped(p) && open) {
+        if (!p->show.ui.frozen && take_ready(p))
+            preview_show_pictures(&p->show, p->shown.compared ? &p->shown.before : &p->shown.after,
+                                  &p->shown.after);
+        open = preview_show_step(&p->show);
+        if (!open && p->alone)
+            guarded_quit(p);
     }
+}
+
+/* From now on write has nobody to show its frames to, and the waker nobody to wake. */
+static void set_gone(struct preview *p)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    p->state = WINDOW_GONE;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 static void *waker_main(void *arg)
@@ -99,9 +174,9 @@ static void *waker_main(void *arg)
 
     while (!stop) {
         (void)pthread_mutex_lock(&p->lock);
-        while (!p->stop && !(p->fresh && !p->announced))
+        while (!p->stop && p->state != WINDOW_GONE && !(p->fresh && !p->announced))
             (void)pthread_cond_wait(&p->changed, &p->lock);
-        stop = p->stop;
+        stop = p->stop || p->state == WINDOW_GONE;
         p->announced = true;
         (void)pthread_mutex_unlock(&p->lock);
         preview_window_wake(p->window);
@@ -128,13 +203,26 @@ static int start_window(struct preview *p, pthread_t *waker)
     return r;
 }
 
+static int alloc_pair(struct pair *pair, const struct frame *picture)
+{
+    pair->before = pair->after = *picture;
+    return frame_alloc(&pair->before) || frame_alloc(&pair->after) ? -ENOMEM : 0;
+}
+
+static void free_pair(struct pair *pair)
+{
+    frame_free(&pair->before);
+    frame_free(&pair->after);
+}
+
 static void destroy(struct preview *p)
 {
-    frame_free(&p->incoming);
-    frame_free(&p->ready);
-    frame_free(&p->shown);
+    free_pair(&p->incoming);
+    free_pair(&p->ready);
+    free_pair(&p->shown);
     (void)pthread_cond_destroy(&p->changed);
     (void)pthread_mutex_destroy(&p->lock);
+    (void)pthread_mutex_destroy(&p->control_lock);
     free(p);
 }
 
@@ -145,7 +233,10 @@ static void *window_main(void *arg)
     pthread_t waker;
 
     if (!start_window(p, &waker)) {
+        preview_show_init(&p->show, p->window, &p->guarded, set_saving, p);
         show_until_stopped(p);
+        set_gone(p);
+        preview_show_finish(&p->show);
         (void)pthread_join(waker, NULL);
     }
     preview_window_close(p->window);
@@ -168,18 +259,31 @@ static struct timespec deadline(int64_t limit_ns)
     return (struct timespec){t / 1000000000, t % 1000000000};
 }
 
+/* Waits for the window thread's end, for a while, and longer where a snapshot would be lost.
+ * Context: with the lock. */
+static bool wait_ended(struct preview *p)
+{
+    struct timespec until = deadline(SAVE_LIMIT_NS);
+    int r = 0;
+
+    while (p->saving && !r)
+        r = pthread_cond_timedwait(&p->changed, &p->lock, &until);
+    until = deadline(CLOSE_LIMIT_NS);
+    for (r = 0; !p->ended && !r;)
+        r = pthread_cond_timedwait(&p->changed, &p->lock, &until);
+    return p->ended;
+}
+
 /* Ends the threads and frees @p, or leaves that to them. */
 static void end(struct preview *p)
 {
-    const struct timespec until = deadline(CLOSE_LIMIT_NS);
     bool ended;
 
+    release_control(p);
     (void)pthread_mutex_lock(&p->lock);
     p->stop = true;
     (void)pthread_cond_broadcast(&p->changed);
-    while (!p->ended && !pthread_cond_timedwait(&p->changed, &p->lock, &until))
-        ;
-    ended = p->ended;
+    ended = wait_ended(p);
     p->abandoned = !ended;
     if (!ended)
         (void)pthread_detach(p->window_thread);
@@ -197,15 +301,19 @@ static int create(struct preview **ret, const struct sink_config *config)
     if (!p)
         return -ENOMEM;
     (void)pthread_mutex_init(&p->lock, NULL);
+    (void)pthread_mutex_init(&p->control_lock, NULL);
     (void)condition_init(&p->changed);
     p->base.ops = &sink_preview;
     (void)snprintf(p->base.name, sizeof(p->base.name), "preview window");
+    p->base.compare = true;
     p->control = config->control;
+    p->guarded = (struct sink_control){p, guarded_status, guarded_adjust, guarded_quit};
+    p->alone = config->alone;
     p->base.picture = frame_like(&config->picture);
     preview_window_adapt(&p->base.picture);
     (void)frame_layout(&p->base.picture);
-    p->incoming = p->ready = p->shown = p->base.picture;
-    if (frame_alloc(&p->incoming) || frame_alloc(&p->ready) || frame_alloc(&p->shown)) {
+    if (alloc_pair(&p->incoming, &p->base.picture) || alloc_pair(&p->ready, &p->base.picture) ||
+        alloc_pair(&p->shown, &p->base.picture)) {
         destroy(p);
         return -ENOMEM;
     }
@@ -253,20 +361,41 @@ static int preview_open(struct sink **ret, const struct sink_config *config, str
     return 0;
 }
 
-static int preview_write(struct sink *s, const struct frame *f, struct error *err)
+/* Shows the writer's pictures next. */
+static void hand_over(struct preview *p)
 {
-    struct preview *p = (struct preview *)s;
-    struct frame filled;
+    const struct pair filled = p->incoming;
 
-    (void)err;
-    frame_copy(&p->incoming, f);
-    filled = p->incoming;
     (void)pthread_mutex_lock(&p->lock);
     p->incoming = p->ready;
     p->ready = filled;
     p->fresh = true;
     (void)pthread_cond_broadcast(&p->changed);
     (void)pthread_mutex_unlock(&p->lock);
+}
+
+static bool is_gone(struct preview *p)
+{
+    bool gone;
+
+    (void)pthread_mutex_lock(&p->lock);
+    gone = p->state == WINDOW_GONE;
+    (void)pthread_mutex_unlock(&p->lock);
+    return gone;
+}
+
+static int preview_write(struct sink *s, const struct frame *f, struct error *err)
+{
+    struct preview *p = (struct preview *)s;
+
+    (void)err;
+    if (is_gone(p))
+        return 0;
+    frame_copy(&p->incoming.after, f);
+    p->incoming.compared = f->before != NULL;
+    if (f->before)
+        frame_copy(&p->incoming.before, f->before);
+    hand_over(p);
     return 0;
 }
 

@@ -4,47 +4,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "preview_overlay.h"
+#include "preview_picture.h"
+
+#define SLACK 4                     /* design pixels that the mouse may move in a click */
+#define IDLE_NS INT64_C(2000000000) /* a resting mouse's arrow then goes away in full screen */
+
 struct preview_window {
     SDL_Window *window;
     SDL_Renderer *renderer;
-    SDL_Texture *texture;
+    struct preview_picture picture;
+    struct paint paint;
+    SDL_Event first; /* what ended the wait */
+    bool have_first;
     Uint32 wake_event;
-    bool have_picture;
     bool visible;
+    int64_t t_mouse_ns; /* when it moved last */
 };
 
-/* SDL has textures for the common layouts, but none of 4:2:2 in planes, 4:4:4 or grey, and no
- * conversion for full-range BT.709. */
 void preview_window_adapt(struct frame *f)
 {
-    if (f->format == FRAME_GREY)
-        f->format = FRAME_I420;
-    else if (f->format == FRAME_I422 || f->format == FRAME_I444)
-        f->format = FRAME_YUYV;
-    if (f->colour.range == COLOUR_FULL)
-        f->colour.matrix = COLOUR_BT601;
+    preview_picture_adapt(f);
 }
 
-static Uint32 texture_format(enum frame_format format)
-{
-    switch (format) {
-    case FRAME_YUYV:
-        return SDL_PIXELFORMAT_YUY2;
-    case FRAME_UYVY:
-        return SDL_PIXELFORMAT_UYVY;
-    case FRAME_NV12:
-        return SDL_PIXELFORMAT_NV12;
-    default:
-        return SDL_PIXELFORMAT_IYUV;
-    }
-}
-
-static SDL_YUV_CONVERSION_MODE conversion_mode(struct colour c)
-{
-    if (c.range == COLOUR_FULL)
-        return SDL_YUV_CONVERSION_JPEG;
-    return c.matrix == COLOUR_BT709 ? SDL_YUV_CONVERSION_BT709 : SDL_YUV_CONVERSION_BT601;
-}
+/* ------------------------------------------------------------------ opening */
 
 /* A size for the window: the picture's, or as large as fits comfortably on the screen. */
 static void choose_size(const struct frame *picture, int *width, int *height)
@@ -124,14 +107,8 @@ static int make_window(struct preview_window *w, const struct frame *picture, st
         w->renderer = SDL_CreateRenderer(w->window, -1, 0);
     if (!w->renderer)
         return error_set(err, -ENODEV, "preview window: cannot draw in it: %s", SDL_GetError());
-    SDL_SetYUVConversionMode(conversion_mode(picture->colour));
-    w->texture = SDL_CreateTexture(w->renderer, texture_format(picture->format),
-                                   SDL_TEXTUREACCESS_STREAMING, picture->width, picture->height);
-    if (!w->texture || SDL_RenderSetLogicalSize(w->renderer, picture->width, picture->height))
-        return error_set(err, -ENODEV, "preview window: cannot show pictures of %dx%d: %s",
-                         picture->width, picture->height, SDL_GetError());
     w->visible = true;
-    return 0;
+    return preview_picture_open(&w->picture, w->renderer, picture, err);
 }
 
 int preview_window_open(struct preview_window **ret, const struct frame *picture, struct error *err)
@@ -156,8 +133,8 @@ void preview_window_close(struct preview_window *w)
 {
     if (!w)
         return;
-    if (w->texture)
-        SDL_DestroyTexture(w->texture);
+    paint_finish(&w->paint);
+    preview_picture_close(&w->picture);
     if (w->renderer)
         SDL_DestroyRenderer(w->renderer);
     if (w->window)
@@ -166,12 +143,53 @@ void preview_window_close(struct preview_window *w)
     free(w);
 }
 
-static void handle_window_event(struct preview_window *w, Uint8 event, struct preview_events *ret)
+/* ----------------------------------------------------------------- geometry */
+
+struct geometry {
+    int width, height; /* of the window, in its own pixels */
+    double density;    /* such pixels per unit of the mouse's places */
+    int scale;         /* such pixels per design pixel: text grows on dense and large screens */
+    SDL_Rect picture;  /* as large as its shape lets it be, in the middle */
+};
+
+static int smaller(int a, int b)
 {
-    ret->redraw = true;
+    return a < b ? a : b;
+}
+
+static struct geometry measure(const struct preview_window *w)
+{
+    const int64_t picture_w = w->picture.width, picture_h = w->picture.height;
+    struct geometry g;
+    int mouse_w = 1, mouse_h = 1, large;
+
+    SDL_GetWindowSize(w->window, &mouse_w, &mouse_h);
+    if (SDL_GetRendererOutputSize(w->renderer, &g.width, &g.height)) {
+        g.width = mouse_w;
+        g.height = mouse_h;
+    }
+    g.density = mouse_w > 0 ? (double)g.width / mouse_w : 1.0;
+    large = smaller(g.width / 960, g.height / 540);
+    g.scale = (int)(g.density + 0.5);
+    if (large > g.scale)
+        g.scale = large;
+    if (g.scale < 1)
+        g.scale = 1;
+    g.picture.w = smaller(g.width, (int)(g.height * picture_w / picture_h));
+    g.picture.h = smaller(g.height, (int)(g.width * picture_h / picture_w));
+    g.picture.x = (g.width - g.picture.w) / 2;
+    g.picture.y = (g.height - g.picture.h) / 2;
+    return g;
+}
+
+/* ------------------------------------------------------------------- events */
+
+static bool handle_window_event(struct preview_window *w, Uint8 event, struct preview_event *ret)
+{
+    ret->kind = PREVIEW_REDRAW;
     switch (event) {
     case SDL_WINDOWEVENT_CLOSE:
-        ret->quit = true;
+        ret->kind = PREVIEW_CLOSE;
         break;
     case SDL_WINDOWEVENT_HIDDEN:
     case SDL_WINDOWEVENT_MINIMIZED:
@@ -184,38 +202,112 @@ static void handle_window_event(struct preview_window *w, Uint8 event, struct pr
         w->visible = true;
         break;
     }
+    return true;
 }
 
-static void handle_event(struct preview_window *w, const SDL_Event *e, struct preview_events *ret)
+/* The key's own sign, or where a keyboard has another there, the one on an American keyboard. */
+static int key_of(const SDL_Keysym *k)
+{
+    static const struct {
+        SDL_Keycode code;
+        int key;
+    } named[] = {
+        {SDLK_F11, KEY_F11}, {SDLK_LEFT, KEY_LEFT}, {SDLK_RIGHT, KEY_RIGHT},
+        {SDLK_KP_PLUS, '+'}, {SDLK_KP_MINUS, '-'},
+    };
+    static const struct {
+        SDL_Scancode code;
+        int key;
+    } placed[] = {
+        {SDL_SCANCODE_LEFTBRACKET, '['},
+        {SDL_SCANCODE_RIGHTBRACKET, ']'},
+        {SDL_SCANCODE_COMMA, ','},
+        {SDL_SCANCODE_PERIOD, '.'},
+    };
+
+    for (size_t i = 0; i < SDL_arraysize(named); i++)
+        if (k->sym == named[i].code)
+            return named[i].key;
+    if (k->sym > 0 && k->sym < 127)
+        return k->sym;
+    for (size_t i = 0; i < SDL_arraysize(placed); i++)
+        if (k->scancode == placed[i].code)
+            return placed[i].key;
+    return 0;
+}
+
+static bool handle_key(const SDL_KeyboardEvent *e, struct preview_event *ret)
+{
+    /* With these, a key is meant for somebody else. */
+    if (e->keysym.mod & (KMOD_CTRL | KMOD_LALT | KMOD_GUI))
+        return false;
+    ret->kind = PREVIEW_KEY;
+    ret->key = key_of(&e->keysym);
+    ret->repeated = e->repeat;
+    return ret->key != 0;
+}
+
+static bool handle_mouse(struct preview_window *w, enum preview_event_kind kind, int x,
+                         struct preview_event *ret)
+{
+    const struct geometry g = measure(w);
+
+    w->t_mouse_ns = now_ns();
+    if (g.picture.w < 1)
+        return false;
+    ret->kind = kind;
+    ret->at = (x * g.density - g.picture.x) / g.picture.w;
+    ret->slack = (double)SLACK * g.scale / g.picture.w;
+    return true;
+}
+
+static bool translate(struct preview_window *w, const SDL_Event *e, struct preview_event *ret)
 {
     switch (e->type) {
     case SDL_QUIT:
-        ret->quit = true;
-        break;
+        ret->kind = PREVIEW_CLOSE;
+        return true;
     case SDL_KEYDOWN:
-        if (e->key.keysym.sym == SDLK_q || e->key.keysym.sym == SDLK_ESCAPE)
-            ret->quit = true;
-        break;
+        return handle_key(&e->key, ret);
+    case SDL_MOUSEBUTTONDOWN:
+        return e->button.button == SDL_BUTTON_LEFT &&
+               handle_mouse(w, PREVIEW_PRESS, e->button.x, ret);
+    case SDL_MOUSEBUTTONUP:
+        return e->button.button == SDL_BUTTON_LEFT &&
+               handle_mouse(w, PREVIEW_RELEASE, e->button.x, ret);
+    case SDL_MOUSEMOTION:
+        return handle_mouse(w, PREVIEW_MOVE, e->motion.x, ret);
     case SDL_WINDOWEVENT:
-        handle_window_event(w, e->window.event, ret);
-        break;
+        return handle_window_event(w, e->window.event, ret);
     }
+    return false;
 }
 
-/* All that has happened is handled at once, so that a slow window does not lag behind. */
-struct preview_events preview_window_wait(struct preview_window *w)
+bool preview_window_wait(struct preview_window *w, int64_t t_ns)
 {
-    struct preview_events ret = {0};
-    SDL_Event e;
+    const int64_t wait_ns = t_ns - now_ns();
 
-    if (!SDL_WaitEvent(&e)) {
-        ret.lost = true;
-        return ret;
+    if (wait_ns <= 0) {
+        w->have_first = SDL_PollEvent(&w->first);
+        return true;
     }
-    do
-        handle_event(w, &e, &ret);
-    while (SDL_PollEvent(&e));
-    return ret;
+    SDL_ClearError();
+    w->have_first = SDL_WaitEventTimeout(&w->first, (int)(wait_ns / 1000000) + 1);
+    /* SDL says "no event" for a failure too; only then it is early. */
+    return w->have_first || now_ns() >= t_ns || !*SDL_GetError();
+}
+
+bool preview_window_next(struct preview_window *w, struct preview_event *ret)
+{
+    SDL_Event e = w->first;
+
+    while (w->have_first || SDL_PollEvent(&e)) {
+        w->have_first = false;
+        *ret = (struct preview_event){0};
+        if (translate(w, &e, ret))
+            return true;
+    }
+    return false;
 }
 
 void preview_window_wake(struct preview_window *w)
@@ -226,31 +318,40 @@ void preview_window_wake(struct preview_window *w)
     (void)SDL_PushEvent(&e);
 }
 
-void preview_window_set(struct preview_window *w, const struct frame *f)
-{
-    const int pitch[3] = {(int)f->stride[0], (int)f->stride[1], (int)f->stride[2]};
+/* ------------------------------------------------------------------ showing */
 
-    switch (f->format) {
-    case FRAME_I420:
-        (void)SDL_UpdateYUVTexture(w->texture, NULL, f->plane[0], pitch[0], f->plane[1], pitch[1],
-                                   f->plane[2], pitch[2]);
-        break;
-    case FRAME_NV12:
-        (void)SDL_UpdateNVTexture(w->texture, NULL, f->plane[0], pitch[0], f->plane[1], pitch[1]);
-        break;
-    default:
-        (void)SDL_UpdateTexture(w->texture, NULL, f->plane[0], pitch[0]);
-    }
-    w->have_picture = true;
+bool preview_window_is_fullscreen(const struct preview_window *w)
+{
+    return SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN;
 }
 
-void preview_window_draw(struct preview_window *w)
+void preview_window_set_fullscreen(struct preview_window *w, bool fullscreen)
 {
+    (void)SDL_SetWindowFullscreen(w->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+}
+
+void preview_window_set(struct preview_window *w, const struct frame *before,
+                        const struct frame *after)
+{
+    preview_picture_set(&w->picture, before, after);
+}
+
+void preview_window_draw(struct preview_window *w, const struct preview_ui *ui, int64_t t_ns)
+{
+    const struct geometry g = measure(w);
+    const struct paint_box box = {g.picture.x / g.scale, g.picture.y / g.scale,
+                                  g.picture.w / g.scale, g.picture.h / g.scale};
+    const bool idle = t_ns - w->t_mouse_ns > IDLE_NS;
+
     if (!w->visible)
         return;
+    (void)SDL_ShowCursor(idle && preview_window_is_fullscreen(w) ? SDL_DISABLE : SDL_ENABLE);
     (void)SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
     (void)SDL_RenderClear(w->renderer);
-    if (w->have_picture)
-        (void)SDL_RenderCopy(w->renderer, w->texture, NULL, NULL);
+    preview_picture_draw(&w->picture, ui, g.picture, preview_overlay_line(ui, box) * g.scale);
+    if (paint_begin(&w->paint, w->renderer, g.width, g.height, g.scale)) {
+        preview_overlay_labels(&w->paint, ui, box);
+        preview_overlay_panels(&w->paint, ui, t_ns);
+    }
     SDL_RenderPresent(w->renderer);
 }

@@ -27,6 +27,7 @@ struct y4m_sink {
     bool own;     /* opened here, not standard output */
     bool regular; /* never makes poll() wait */
     bool failed;
+    bool begun;           /* part of the present frame was written */
     int64_t t_give_up_ns; /* 0 until a stop was seen */
     off_t whole;          /* bytes up to the end of the last whole frame */
     uint64_t n_frames;
@@ -71,6 +72,7 @@ static int put(struct y4m_sink *y, const void *data, size_t bytes)
             continue;
         if (n <= 0)
             return n ? -errno : -EIO;
+        y->begun = true;
         p += n;
         bytes -= (size_t)n;
     }
@@ -99,8 +101,9 @@ static int fail(struct y4m_sink *y, int r, struct error *err)
     const bool cut = y->own && y->regular && y->whole > 0 && !ftruncate(y->fd, y->whole);
 
     y->failed = true;
-    return error_set(err, r, "cannot write frame %" PRIu64 " to %s: %s; %s", y->n_frames + 1,
-                     y->file,
+    /* A stop is no failure, half a frame is one. */
+    return error_set(err, r == -ECANCELED && y->begun ? -EIO : r,
+                     "cannot write frame %" PRIu64 " to %s: %s; %s", y->n_frames + 1, y->file,
                      r == -ECANCELED ? "stopped while its reader took no data" : strerror(-r),
                      cut ? "the frames before it are whole" : "it may end with half a frame");
 }
@@ -112,6 +115,7 @@ static int y4m_write(struct sink *s, const struct frame *f, struct error *err)
 
     if (y->failed)
         return error_set(err, -EIO, "%s has failed before", y->file);
+    y->begun = false;
     r = put(y, "FRAME\n", 6);
     for (int p = 0; !r && p < format_table[f->format].planes; p++)
         r = put_plane(y, f, p);

@@ -247,7 +247,12 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     r = start(c, err);
     if (r < 0)
         goto error;
-    camera_warn(c, config);
+    if (!config->exact)
+        camera_warn(c, config);
+    if (strcmp(config->name, "auto"))
+        (void)snprintf(c->base.reopen, sizeof(c->base.reopen), "%s", config->name);
+    else if (!v4l2_stable_name(c->path, c->base.reopen, sizeof(c->base.reopen)))
+        (void)snprintf(c->base.reopen, sizeof(c->base.reopen), "%.1000s", c->path);
     log_debug("%s: %s %dx%d, %u buffers", c->base.name, format_table[c->base.format].name,
               c->base.width, c->base.height, c->n_buffers);
     *ret = &c->base;

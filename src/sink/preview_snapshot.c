@@ -1,0 +1,303 @@
+#include "preview_snapshot.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef HAVE_PNG
+#include <png.h>
+#endif
+
+#include "colour.h"
+#include "thread.h"
+
+#define MAX_SAME_SECOND 99
+
+struct preview_snapshot {
+    pthread_t thread;
+    struct frame before, after; /* own their memory */
+    void (*done)(void *user);
+    void *user;
+    atomic_bool ended; /* the text stands */
+    char text[320];
+};
+
+/* ---------------------------------------------------------------------- PNG */
+
+#ifdef HAVE_PNG
+static uint8_t level(double x)
+{
+    return (uint8_t)(x < 0.0 ? 0 : x > 255.0 ? 255 : lround(x));
+}
+
+/* Row @y of @f as R'G'B' bytes; chroma samples are repeated for the pixels that share them. */
+static void rgb_row(const struct frame *f, double m[3][3], int y, uint8_t *rgb)
+{
+    const struct format_info *const info = &format_table[f->format];
+    const double black = f->colour.range == COLOUR_LIMITED ? 16.0 : 0.0;
+    struct samples s[3];
+
+    for (int c = 0; c < 3; c++)
+        s[c] = frame_samples(f, c);
+    for (int x = 0; x < f->width; x++) {
+        double yuv[3];
+
+        for (int c = 0; c < 3; c++) {
+            const int sx = c ? x >> info->hshift : x, sy = c ? y >> info->vshift : y;
+
+            yuv[c] = s[c].base[(size_t)sy * s[c].stride + (size_t)(sx * s[c].step)] -
+                     (c ? 128.0 : black);
+        }
+        for (int i = 0; i < 3; i++)
+            rgb[3 * x + i] = level(m[i][0] * yuv[0] + m[i][1] * yuv[1] + m[i][2] * yuv[2]);
+    }
+}
+
+static void write_rows(png_structp png, png_infop info, FILE *out, const struct frame *f,
+                       uint8_t *row)
+{
+    double m[3][3];
+
+    colour_to_rgb(f->colour, m);
+    png_init_io(png, out);
+    png_set_compression_level(png, 2); /* noise hardly gets smaller with more */
+    png_set_filter(png, 0, PNG_FILTER_SUB);
+    png_set_IHDR(png, info, (png_uint_32)f->width, (png_uint_32)f->height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int y = 0; y < f->height; y++) {
+        rgb_row(f, m, y, row);
+        png_write_row(png, row);
+    }
+    png_write_end(png, NULL);
+}
+
+static void ignore_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void jump_back(png_structp png, png_const_charp text)
+{
+    (void)text;
+    png_longjmp(png, 1);
+}
+
+static int write_png(FILE *out, const struct frame *f)
+{
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, jump_back, ignore_warning);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    uint8_t *const row = malloc(3 * (size_t)f->width);
+    volatile int r = -ENOMEM;
+
+    if (info && row) {
+        errno = 0;
+        if (!setjmp(png_jmpbuf(png))) {
+            write_rows(png, info, out, f, row);
+            r = 0;
+        } else {
+            r = errno ? -errno : -EIO;
+        }
+    }
+    png_destroy_write_struct(&png, &info);
+    free(row);
+    return r;
+}
+
+/* -------------------------------------------------------------------- files */
+
+struct pair {
+    char path[2][512]; /* before, after */
+    int fd[2];
+};
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static void choose_folder(char *folder, size_t size)
+{
+    const char *const pictures = getenv("XDG_PICTURES_DIR");
+    const char *const home = getenv("HOME");
+
+    if (pictures && *pictures) {
+        (void)snprintf(folder, size, "%s", pictures);
+        return;
+    }
+    if (home && *home) {
+        (void)snprintf(folder, size, "%s/Pictures", home);
+        if (is_folder(folder))
+            return;
+    }
+    (void)snprintf(folder, size, ".");
+}
+
+/* Makes both files of @stem, or none. */
+static int make_files(struct pair *p, const char *folder, const char *stem)
+{
+    static const char *const kinds[2] = {"before", "after"};
+
+    for (int i = 0; i < 2; i++) {
+        const size_t size = sizeof(p->path[i]);
+        int r;
+
+        if (snprintf(p->path[i], size, "%s/%s-%s.png", folder, stem, kinds[i]) >= (int)size) {
+            r = -ENAMETOOLONG;
+        } else {
+            p->fd[i] = open(p->path[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            r = p->fd[i] < 0 ? -errno : 0;
+        }
+        if (r && i) {
+            (void)close(p->fd[0]);
+            (void)unlink(p->path[0]);
+        }
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+/* Names after the time; a second snapshot of the same second gets a number. */
+static int make_pair(struct pair *p, const char *folder, char *stem, size_t size)
+{
+    const time_t now = time(NULL);
+    char second[32];
+    struct tm tm;
+    int r = -EEXIST;
+
+    (void)strftime(second, sizeof(second), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+    for (int i = 1; r == -EEXIST && i <= MAX_SAME_SECOND; i++) {
+        if (i == 1)
+            (void)snprintf(stem, size, "bilatcam-%s", second);
+        else
+            (void)snprintf(stem, size, "bilatcam-%s-%d", second, i);
+        r = make_files(p, folder, stem);
+    }
+    return r;
+}
+
+static int write_file(int fd, const struct frame *f)
+{
+    FILE *const out = fdopen(fd, "wb");
+    int r;
+
+    if (!out) {
+        r = -errno;
+        (void)close(fd);
+        return r;
+    }
+    r = write_png(out, f);
+    if (fclose(out) && !r)
+        r = -errno;
+    return r;
+}
+
+static int save(struct preview_snapshot *s, const char *folder, char *stem, size_t size)
+{
+    struct pair p;
+    int r = make_pair(&p, folder, stem, size), second;
+
+    if (r)
+        return r;
+    r = write_file(p.fd[0], &s->before);
+    second = write_file(p.fd[1], &s->after);
+    if (!r)
+        r = second;
+    for (int i = 0; r && i < 2; i++)
+        (void)unlink(p.path[i]);
+    return r;
+}
+
+static void describe(struct preview_snapshot *s)
+{
+    char folder[400], stem[64];
+    int r;
+
+    choose_folder(folder, sizeof(folder));
+    r = save(s, folder, stem, sizeof(stem));
+    if (r)
+        (void)snprintf(s->text, sizeof(s->text), "no snapshot in '%.200s': %s", folder,
+                       strerror(-r));
+    else
+        (void)snprintf(s->text, sizeof(s->text), "%s-before.png, -after.png\nin %.200s", stem,
+                       strcmp(folder, ".") ? folder : "the current folder");
+}
+#else
+static void describe(struct preview_snapshot *s)
+{
+    (void)snprintf(s->text, sizeof(s->text), "no snapshot: built without libpng");
+}
+#endif
+
+/* ------------------------------------------------------------------- thread */
+
+static void *snapshot_main(void *arg)
+{
+    struct preview_snapshot *s = arg;
+
+    describe(s);
+    atomic_store(&s->ended, true);
+    s->done(s->user);
+    return NULL;
+}
+
+static void destroy(struct preview_snapshot *s)
+{
+    frame_free(&s->before);
+    frame_free(&s->after);
+    free(s);
+}
+
+int preview_snapshot_start(struct preview_snapshot **ret, const struct frame *before,
+                           const struct frame *after, void (*done)(void *user), void *user)
+{
+    struct preview_snapshot *s = calloc(1, sizeof(*s));
+    int r;
+
+    if (!s)
+        return -ENOMEM;
+    s->done = done;
+    s->user = user;
+    s->before = frame_like(before);
+    s->after = frame_like(after);
+    r = frame_alloc(&s->before);
+    if (!r)
+        r = frame_alloc(&s->after);
+    if (!r) {
+        frame_copy(&s->before, before);
+        frame_copy(&s->after, after);
+        r = thread_start(&s->thread, "snapshot", snapshot_main, s);
+    }
+    if (r) {
+        destroy(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+bool preview_snapshot_ended(struct preview_snapshot *s)
+{
+    return atomic_load(&s->ended);
+}
+
+void preview_snapshot_finish(struct preview_snapshot *s, char *text, size_t size)
+{
+    (void)pthread_join(s->thread, NULL);
+    (void)snprintf(text, size, "%s", s->text);
+    destroy(s);
+}
