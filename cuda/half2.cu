@@ -65,11 +65,12 @@ static half2_params make_params(const bilateral_params &p)
 
 /* The weights' error of 3 % costs a fraction of sigma-color, most where two flat colours weigh the
  * same in all; in large windows at 60 it was seen to make 2 levels out of 1. The integer
- * reciprocal fails at 1 + d2 / (2 sc^2) = 31100, which colours reach at a sigma-color of 4.3. */
+ * reciprocal fails at 1 + d2 / (2 sc^2) = 31100, which the most distant samples, those of limited
+ * BT.709, reach at a sigma-color of 4.53. */
 extern "C" bool half2_suits(const bilateral_params *p)
 {
     const float most = p->radius <= UNROLLED_RADII ? 64.0f : 40.0f;
-    const float least = p->lorentzian ? 4.5f : 0.5f;
+    const float least = p->lorentzian ? 5.0f : 0.5f;
 
     return p->components == 3 && p->hshift == 1 && p->sigma_color >= least &&
            p->sigma_color <= most;

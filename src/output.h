@@ -24,7 +24,7 @@ struct output {
     struct ring *in;
     struct slot *slot; /* shown last */
 
-    FILE *trace;                       /* or NULL */
+    FILE *trace; /* or NULL */
     const char *trace_path;
     const struct source *truth_source; /* NULL: the clean picture is not known */
     struct frame truth, truth_raw;     /* in the working layout; as the source gives it */

@@ -96,9 +96,15 @@ need_build_tools() {
     done
 }
 
-# The CUDA Toolkit's own installer leaves nvcc outside PATH.
+# The CUDA Toolkit's own installer leaves nvcc outside PATH. It goes before an nvcc that has no
+# headers beside it, which is a wrapper or a link to who knows where.
 add_cuda_to_path() {
-    PATH=$PATH:/usr/local/cuda/bin
+    local nvcc
+    nvcc=$(command -v nvcc || true)
+    if [ -x /usr/local/cuda/bin/nvcc ] &&
+        [ ! -e "${nvcc%/bin/nvcc}/include/cuda_runtime_api.h" ]; then
+        PATH=/usr/local/cuda/bin:$PATH
+    fi
 }
 
 have_nvidia_gpu() {

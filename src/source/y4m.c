@@ -180,7 +180,8 @@ static int read_header(struct y4m_source *y, struct error *err)
         return error_set(err, -EINVAL, "%s is empty", y->file);
     if (y->last <= magic || memcmp(y->buffer, MAGIC, magic) || !strchr(" \n", y->buffer[magic]) ||
         !y->buffer[magic])
-        return error_set(err, -EINVAL, "%s is not a YUV4MPEG2 file (ffmpeg -i FILE out.y4m makes one)", y->file);
+        return error_set(err, -EINVAL,
+                         "%s is not a YUV4MPEG2 file (ffmpeg -i FILE out.y4m makes one)", y->file);
     r = take_line(y, &line, err);
     if (r)
         return r;
