@@ -222,12 +222,13 @@ static void test_a_blocked_display_costs_no_frame(void **state)
     struct error err = {0};
     struct stats stats;
     struct pollfd done = {.events = POLLIN};
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
     (void)state;
     settings_init(&settings);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         set(&settings, wanted[i][0], wanted[i][1]);
-    if (pipeline_open(&p, &settings, -1, &err) || pipeline_start(p, &err))
+    if (pipeline_open(&p, &settings, stop_fd, &err) || pipeline_start(p, &err))
         fail_msg("%s", err.text);
     for (int i = 0; frames_out(p) < 20 && i < 300; i++)
         (void)usleep(20000);
@@ -238,6 +239,7 @@ static void test_a_blocked_display_costs_no_frame(void **state)
     assert_int_equal(kill(server, SIGCONT), 0);
     pipeline_stop(p);
     assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
     print_message("%d frames out, %d dropped\n", (int)stats.frames_out, (int)stats.frames_dropped);
     assert_true(done.revents & POLLIN);
     assert_int_equal(stats.frames_out, 90);
