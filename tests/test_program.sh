@@ -243,7 +243,10 @@ wait_until_ready() {
     local caught
     for _ in $(seq 100); do
         caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
-        [ $((0x$caught & 0x4000)) -ne 0 ] && return
+        # Before it is the program, the process is a copy of this shell, which catches it too.
+        if [ "$(cat "/proc/$1/comm")" = bilatcam ] && [ $((0x$caught & 0x4000)) -ne 0 ]; then
+            return
+        fi
         sleep 0.1
     done
 }
