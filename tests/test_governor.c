@@ -9,6 +9,8 @@
 
 #define MS 1e6
 #define MAX_FRAMES 4000
+#define RECORDED_NS_PER_TAP (15.5 * MS / 441) /* of the machine of the recorded trace, alone */
+#define RECORDED_BUDGET_NS 22000000
 
 /* A machine whose filter costs load * (fixed + per_tap * taps), with noise. */
 struct machine {
@@ -256,6 +258,45 @@ static void test_frame_rate_change(void **state)
     check_budget(&r, 630, 900, 33333333);
 }
 
+/* The load of a real machine with a busy neighbour, frame by frame: traces/busy.csv was written by
+ * `bilatcam --trace` on two cores, the second of which had other work for a third of the time.
+ * What each frame cost there, over what it would cost alone, is the load here. */
+static void test_recorded_load(void **state)
+{
+    const struct machine m = {0.3 * MS, RECORDED_NS_PER_TAP, 0.4 * MS, 0.0, 0};
+    const struct governor_config wish = {.budget_ns = RECORDED_BUDGET_NS,
+                                         .interval_ns = 33333333,
+                                         .radius = 12,
+                                         .radius_min = 1,
+                                         .window = WINDOW_DISC};
+    FILE *trace = fopen(TRACE_FOLDER "/busy.csv", "r");
+    char line[256];
+    double load = 1.0;
+    struct run r;
+
+    (void)state;
+    assert_non_null(trace);
+    assert_non_null(fgets(line, sizeof(line), trace));
+    start(&r, 12, 33333333, m);
+    governor_configure(&r.governor, &wish);
+    while (fgets(line, sizeof(line), trace)) {
+        double filter_ms;
+        int radius;
+
+        assert_int_equal(sscanf(line, "%*f,%*d,%*d,%d,%*f,%*f,%lf", &radius, &filter_ms), 2);
+        if (radius)
+            load = filter_ms * MS / (m.fixed_ns + m.per_tap_ns * filter_taps(WINDOW_DISC, radius));
+        frame(&r, load);
+    }
+    assert_int_equal(fclose(trace), 0);
+    assert_int_equal(r.n, 900);
+    check_budget(&r, 0, r.n, RECORDED_BUDGET_NS);
+    check_rises_by_one(&r);
+    assert_int_equal(changes(&r, 0, 298), 0); /* before the neighbour came */
+    assert_true(r.radius[320] < 12);
+    assert_int_equal(r.radius[660], 12); /* 2 s after it went */
+}
+
 /* Stalls, clocks that stand still or run back, and frames lost on the way. */
 static void test_strange_clocks(void **state)
 {
@@ -322,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_bimodal),
         cmocka_unit_test(test_too_slow_for_anything),
         cmocka_unit_test(test_frame_rate_change),
+        cmocka_unit_test(test_recorded_load),
         cmocka_unit_test(test_strange_clocks),
         cmocka_unit_test(test_changed_wishes),
     };
