@@ -417,7 +417,7 @@ static void test_stop_while_the_camera_is_gone(void **state)
     run_bench(&b);
     assert_int_equal(pthread_join(stopper, NULL), 0);
     assert_int_equal(b.shared.result, 0);
-    assert_int_equal(screen.n, 10);
+    assert_in_range(screen.n, 0, 10); /* what the stop overtook is counted, not shown */
     close_bench(&b);
 }
 
