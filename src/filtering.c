@@ -6,6 +6,8 @@
 #include "config.h"
 #include "log.h"
 
+#define REST_NS INT64_C(30000000000) /* without a frame, and a GPU is let go */
+
 static struct wishes present_wishes(struct shared *s, int64_t *other_ns)
 {
     struct wishes w;
@@ -52,6 +54,8 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
     if (r)
         return r;
     f->config = *config;
+    f->t_engine_ns = now_ns();
+    f->rest_ns = REST_NS;
     f->depth = f->shared->live ? 1 : f->engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
@@ -62,25 +66,68 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
 
 void filtering_close(struct filtering *f)
 {
+    rebuild_stop(f->rebuild);
     if (f->engine)
         f->engine->ops->destroy(f->engine);
 }
 
-/* The device failed: the CPU takes over, beginning with the frames that were in flight. */
-static int replace_engine(struct filtering *f, int code)
+static bool on_cpu(const struct filtering *f)
+{
+    return f->engine->ops == &engine_simd || f->engine->ops == &engine_reference;
+}
+
+/* Puts the CPU in the place of an engine on a device. */
+static int stand_in(struct filtering *f)
 {
     struct error err;
     int r;
 
-    if (f->engine->ops == &engine_simd || f->engine->ops == &engine_reference)
-        return code;
-    log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
-              f->engine->device, strerror(-code));
+    f->lost = f->engine->ops;
     f->engine->ops->destroy(f->engine);
     f->engine = NULL;
     r = engine_simd.create(&f->engine, &f->config, &err);
     if (r == 0)
         publish_engine(f);
+    f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */
+    return r;
+}
+
+/* Makes the engine that was lost again, in the background. */
+static void begin_rebuild(struct filtering *f, int64_t wait_ns)
+{
+    const struct rebuild_config config = {
+        .ops = f->lost,
+        .engine = f->config,
+        .memory = f->memory,
+        .bytes = f->memory_size,
+        .wait_ns = wait_ns,
+    };
+
+    f->rebuild_wait_ns = wait_ns;
+    if (rebuild_start(&f->rebuild, &config) == 0)
+        return;
+    log_warning("engine %s is not started again: out of memory", f->lost->name);
+    f->lost = NULL;
+}
+
+/* A device that fails again soon is given more and more time. */
+static int64_t next_wait(const struct filtering *f)
+{
+    if (!f->rebuild_wait_ns || now_ns() - f->t_engine_ns > REBUILD_LAST_NS)
+        return REBUILD_FIRST_NS;
+    return 2 * f->rebuild_wait_ns < REBUILD_LAST_NS ? 2 * f->rebuild_wait_ns : REBUILD_LAST_NS;
+}
+
+/* The device failed: the CPU takes over, beginning with the frames that were in flight. */
+static int replace_engine(struct filtering *f, int code)
+{
+    int r;
+
+    if (on_cpu(f))
+        return code;
+    log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
+              f->engine->device, strerror(-code));
+    r = stand_in(f);
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
         struct job *j = &f->jobs[i];
 
@@ -91,7 +138,37 @@ static int replace_engine(struct filtering *f, int code)
             r = f->engine->ops->collect(f->engine);
         j->submitted = false;
     }
-    f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */
+    if (r == 0)
+        begin_rebuild(f, next_wait(f));
+    return r;
+}
+
+/* The engine that was lost is there again. Context: nothing is in flight. */
+static void take_rebuilt(struct filtering *f)
+{
+    struct engine *e = rebuild_take(f->rebuild);
+
+    if (!e)
+        return;
+    rebuild_stop(f->rebuild);
+    f->rebuild = NULL;
+    f->lost = NULL;
+    f->engine->ops->destroy(f->engine);
+    f->engine = e;
+    f->t_engine_ns = now_ns();
+    f->depth = f->shared->live ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
+    publish_engine(f);
+    log_info("engine %s (%s) filters again", e->ops->name, e->device);
+}
+
+/* There has been nothing to filter for a while: the device may sleep until there is. */
+static int rest(struct filtering *f)
+{
+    int r;
+
+    log_info("nothing to filter: the %s may sleep", f->engine->device);
+    r = stand_in(f);
+    f->rebuild_wait_ns = 0;
     return r;
 }
 
@@ -196,13 +273,20 @@ static void abandon(struct filtering *f)
  * is nothing left to do. */
 static int step(struct filtering *f)
 {
-    const int64_t deadline = f->n_jobs ? 0 : INT64_MAX;
+    const bool restful = f->shared->live && !on_cpu(f);
+    const int64_t idle = restful ? now_ns() + f->rest_ns : INT64_MAX;
     int taken = -EAGAIN;
 
+    if (f->rebuild && !f->n_jobs)
+        take_rebuilt(f);
     if (f->n_jobs < f->depth)
-        taken = ring_take(f->in, &f->spare[f->n_spare - 1], deadline);
+        taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : idle);
+    if (taken == 0 && f->lost && !f->rebuild)
+        begin_rebuild(f, 0);
     if (taken == 0)
         return start_job(f, f->spare[--f->n_spare]);
+    if (taken == -EAGAIN && !f->n_jobs)
+        return rest(f);
     return f->n_jobs ? finish_job(f) : -EPIPE;
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 /* The second stage: filters, with the radius that the governor allows. Live video has one frame
- * in flight, files as many as the engine takes. Where the device fails, the CPU takes over. */
+ * in flight, files as many as the engine takes.
+ *
+ * Where the device fails, the CPU takes over with the frame in hand, and the engine is made anew
+ * in the background. The same serves to let a GPU sleep while there is nothing to filter, and to
+ * change to another engine: the stage always has one that works. */
 #include "engine.h"
 #include "governor.h"
+#include "rebuild.h"
 #include "ring.h"
 #include "stage.h"
 
@@ -20,7 +25,14 @@ struct filtering {
     struct shared *shared;
     struct engine *engine;
     struct engine_config config;
-    int depth; /* frames in flight at most */
+    int depth;    /* frames in flight at most */
+    void *memory; /* of all slots, which engines pin; set before the thread */
+    size_t memory_size;
+    const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
+    struct rebuild *rebuild;       /* under way, or NULL */
+    int64_t rebuild_wait_ns;       /* before the last one */
+    int64_t t_engine_ns;           /* when the engine came into use */
+    int64_t rest_ns;               /* without a frame, and a device is let go */
     struct governor governor;
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */

@@ -300,6 +300,8 @@ static int make_rings(struct pipeline *p, struct error *err)
     p->output.slot = next++;
     while (p->filtering.n_spare < p->filtering.depth)
         p->filtering.spare[p->filtering.n_spare++] = next++;
+    p->filtering.memory = p->slot_memory;
+    p->filtering.memory_size = p->slot_memory_size;
     if (engine->ops->pin(engine, p->slot_memory, p->slot_memory_size))
         log_debug("frame memory is not pinned: copies to the device will be slower");
     return 0;

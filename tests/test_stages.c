@@ -23,6 +23,7 @@
 static struct {
     int opened, closed, fails;
     uint64_t next, goes_at, ends_at;
+    struct shared *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
     uint8_t memory[WIDTH * HEIGHT * 2];
 } camera;
 
@@ -64,8 +65,25 @@ static void camera_close(struct source *s)
     free(s);
 }
 
+static bool flaky_filters(struct shared *s)
+{
+    bool does;
+
+    (void)pthread_mutex_lock(&s->lock);
+    does = !strcmp(s->engine, "flaky");
+    (void)pthread_mutex_unlock(&s->lock);
+    return does;
+}
+
 static int camera_read(struct source *s, struct frame *ret, struct error *err)
 {
+    if (camera.until_flaky) {
+        (void)poll(NULL, 0, 20);
+        if (camera.next > 5 && flaky_filters(camera.until_flaky)) {
+            camera.until_flaky = NULL;
+            camera.ends_at = camera.next + 10;
+        }
+    }
     if (camera.next == camera.ends_at)
         return -ENODATA;
     if (camera.next == camera.goes_at) {
@@ -109,6 +127,8 @@ struct flaky {
 };
 
 static int n_destroyed;
+static int n_pinned;
+static int n_failures; /* of attempts to create one */
 
 static void flaky_destroy(struct engine *e)
 {
@@ -144,8 +164,21 @@ static int flaky_collect(struct engine *e)
     return 0;
 }
 
+static int flaky_pin(struct engine *e, void *memory, size_t bytes)
+{
+    (void)e;
+    (void)memory;
+    (void)bytes;
+    n_pinned++;
+    return 0;
+}
+
+static int flaky_create(struct engine **ret, const struct engine_config *config, struct error *err);
+
 static const struct engine_ops flaky_ops = {
     .name = "flaky",
+    .create = flaky_create,
+    .pin = flaky_pin,
     .destroy = flaky_destroy,
     .submit = flaky_submit,
     .collect = flaky_collect,
@@ -155,8 +188,8 @@ static const struct engine_ops flaky_ops = {
 static struct {
     struct sink sink;
     int n, fails_at;
-    uint64_t seq[256];
-    uint64_t sum[256];
+    uint64_t seq[1024];
+    uint64_t sum[1024];
     struct frame first;
 } screen;
 
@@ -239,6 +272,7 @@ static void open_bench(struct bench *b, struct engine *engine)
                      0);
     assert_int_equal(output_open(&b->output, &screen_ops, &sink, &err), 0);
     b->filtering.engine = engine;
+    b->filtering.rest_ns = INT64_C(30000000000);
     b->filtering.depth = engine->depth;
     b->filtering.config.threads = 1;
     assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
@@ -300,6 +334,15 @@ static struct engine *make_flaky(int depth, int breaks_at, bool in_submit)
     return &f->base;
 }
 
+static int flaky_create(struct engine **ret, const struct engine_config *config, struct error *err)
+{
+    (void)config;
+    if (n_failures-- > 0)
+        return error_set(err, -ENODEV, "the device does not answer");
+    *ret = make_flaky(2, 1000, false);
+    return 0;
+}
+
 static void reset(uint64_t goes_at, uint64_t ends_at, int fails_at)
 {
     memset(&camera, 0, sizeof(camera));
@@ -307,11 +350,12 @@ static void reset(uint64_t goes_at, uint64_t ends_at, int fails_at)
     camera.goes_at = goes_at;
     camera.ends_at = ends_at;
     screen.fails_at = fails_at;
-    n_destroyed = 0;
+    n_destroyed = n_pinned = 0;
+    n_failures = 1000000;
 }
 
 /* What the frames must look like, whatever fails: the checksums of an undisturbed run. */
-static uint64_t expected[256];
+static uint64_t expected[40];
 
 static void test_undisturbed(void **state)
 {
@@ -350,6 +394,55 @@ static void test_engine_breaks(void **state)
                 assert_memory_equal(screen.sum, expected, sizeof(expected));
                 close_bench(&b);
             }
+}
+
+/* The engine breaks, cannot be made at once, and then can: it filters again. */
+static void test_engine_is_made_anew(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    for (int live = 0; live < 2; live++) {
+        reset(UINT64_MAX, UINT64_MAX, -1);
+        open_bench(&b, make_flaky(3, 2, false));
+        b.shared.live = live;
+        camera.until_flaky = &b.shared;
+        n_failures = 1;
+        run_bench(&b);
+        assert_int_equal(b.shared.result, 0);
+        assert_null(camera.until_flaky);
+        assert_ptr_equal(b.filtering.engine->ops, &flaky_ops);
+        assert_int_equal(b.filtering.depth, live ? 1 : 2);
+        assert_int_equal(n_pinned, 1);
+        assert_int_equal(screen.n, (int)camera.ends_at);
+        for (int i = 0; i < 40 && i < screen.n; i++)
+            assert_int_equal(screen.sum[i], expected[i]);
+        close_bench(&b);
+        assert_int_equal(n_destroyed, 2);
+    }
+}
+
+/* With nothing to filter the device is let go, and taken again when there is. */
+static void test_device_rests(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    open_bench(&b, make_flaky(1, 1000, false));
+    b.shared.live = true;
+    b.filtering.rest_ns = 1000000; /* less than the time between two frames */
+    camera.until_flaky = &b.shared;
+    n_failures = 0;
+    run_bench(&b);
+    assert_int_equal(b.shared.result, 0);
+    assert_true(n_pinned >= 1);
+    assert_true(n_destroyed >= 1);
+    assert_int_equal(screen.n, (int)camera.ends_at);
+    for (int i = 0; i < 40 && i < screen.n; i++)
+        assert_int_equal(screen.sum[i], expected[i]);
+    close_bench(&b);
+    assert_int_equal(n_destroyed, n_pinned + 1);
 }
 
 /* Neither the engine nor the one that should take over works: an error, and all is counted. */
@@ -441,6 +534,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),
         cmocka_unit_test(test_engine_breaks),
+        cmocka_unit_test(test_engine_is_made_anew),
+        cmocka_unit_test(test_device_rests),
         cmocka_unit_test(test_no_engine_works),
         cmocka_unit_test(test_camera_goes_and_comes_back),
         cmocka_unit_test(test_stop_while_the_camera_is_gone),

@@ -1,0 +1,27 @@
+#pragma once
+/* Makes an engine in a thread of its own while another one filters: after the device failed, when
+ * a GPU that was left to sleep is wanted again, or when another engine is asked for. What fails is
+ * tried again, after pauses that double up to REBUILD_LAST_NS, until it works or is given up. */
+#include "engine.h"
+
+#define REBUILD_FIRST_NS INT64_C(1000000000)
+#define REBUILD_LAST_NS INT64_C(60000000000)
+
+struct rebuild_config {
+    const struct engine_ops *ops; /* NULL: the best that works here */
+    struct engine_config engine;
+    void *memory; /* to pin; lives longer than the engine */
+    size_t bytes;
+    int64_t wait_ns; /* before the first attempt */
+};
+
+struct rebuild;
+
+/* -ENOMEM, -EAGAIN: no thread. */
+int rebuild_start(struct rebuild **ret, const struct rebuild_config *config);
+
+/* The engine, which is the caller's from now on, or NULL while there is none. Does not wait. */
+struct engine *rebuild_take(struct rebuild *r);
+
+/* Accepts NULL. Waits for an attempt under way; destroys what was not taken. */
+void rebuild_stop(struct rebuild *r);
