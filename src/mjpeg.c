@@ -11,6 +11,9 @@
 #ifdef HAVE_MJPEG
 #include <turbojpeg.h>
 
+/* The second bytes of JPEG's markers: start of scan, restart interval, restarts. */
+enum { MARKER_SOS = 0xda, MARKER_DRI = 0xdd, MARKER_RST0 = 0xd0, MARKER_RST7 = 0xd7 };
+
 struct mjpeg {
     tjhandle handle;
     uint8_t *spare_planes; /* of JPEGs that cannot be decoded in place */
@@ -41,8 +44,29 @@ void mjpeg_destroy(struct mjpeg *m)
     free(m);
 }
 
+/* Whether no part between restart markers is lost; true where there are none. Where data is lost
+ * in the midst, the decoder may find a wrong marker only after it has warned of stray bytes, and
+ * it tells no more than its first warning. */
+static bool restarts_complete(const struct frame *src, const struct frame *dst, int subsamp)
+{
+    const uint8_t *data = src->plane[0];
+    const int mcus = (dst->width + tjMCUWidth[subsamp] - 1) / tjMCUWidth[subsamp] *
+                     ((dst->height + tjMCUHeight[subsamp] - 1) / tjMCUHeight[subsamp]);
+    int interval = 0, n = 0;
+    size_t at = 2;
+
+    while (at + 6 <= src->bytes && data[at] == 0xff && data[at + 1] != MARKER_SOS) {
+        if (data[at + 1] == MARKER_DRI)
+            interval = data[at + 4] << 8 | data[at + 5];
+        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
+    }
+    for (; at + 1 < src->bytes; at++)
+        n += data[at] == 0xff && data[at + 1] >= MARKER_RST0 && data[at + 1] <= MARKER_RST7;
+    return !interval || n >= (mcus - 1) / interval;
+}
+
 static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
-                  int strides[3], const struct frame *dst, struct error *err)
+                  int strides[3], const struct frame *dst, int subsamp, struct error *err)
 {
     if (!tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
                                  dst->width, strides, dst->height, 0))
@@ -50,7 +74,8 @@ static int decode(struct mjpeg *m, const struct frame *src, unsigned char *plane
     /* A cut JPEG decodes with a warning, its rest grey: such a picture is not shown. Stray bytes
      * between whole segments do no harm, and some cameras put them into every frame. */
     if (tjGetErrorCode(m->handle) == TJERR_WARNING &&
-        strstr(tjGetErrorStr2(m->handle), "extraneous bytes"))
+        strstr(tjGetErrorStr2(m->handle), "extraneous bytes") &&
+        restarts_complete(src, dst, subsamp))
         return 0;
     return error_set(err, -EBADMSG, "damaged JPEG: %s", tjGetErrorStr2(m->handle));
 }
@@ -95,7 +120,7 @@ static int decode_apart(struct mjpeg *m, const struct frame *src, struct frame *
     planes[0] = m->spare_planes;
     planes[1] = planes[0] + (size_t)strides[0] * (size_t)rows[0];
     planes[2] = planes[1] + (size_t)strides[1] * (size_t)rows[1];
-    r = decode(m, src, planes, strides, dst, err);
+    r = decode(m, src, planes, strides, dst, subsamp, err);
     if (r)
         return r;
     for (int c = 0; c < 3; c++) {
@@ -149,15 +174,15 @@ int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, st
         return r;
     if (subsamp == TJSAMP_GRAY) {
         grey_chroma(dst);
-        return decode(m, src, planes, strides, dst, err);
+        return decode(m, src, planes, strides, dst, subsamp, err);
     }
     if (!fits_in_place(dst, subsamp))
         return decode_apart(m, src, dst, subsamp, err);
     if (subsamp == TJSAMP_422)
-        return decode(m, src, planes, strides, dst, err);
+        return decode(m, src, planes, strides, dst, subsamp, err);
     strides[1] *= 2;
     strides[2] *= 2;
-    r = decode(m, src, planes, strides, dst, err);
+    r = decode(m, src, planes, strides, dst, subsamp, err);
     double_chroma_rows(dst);
     return r;
 }

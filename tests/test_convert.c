@@ -286,6 +286,37 @@ static void test_mjpeg_stray_bytes(void **state)
     tjFree(j.bytes);
 }
 
+/* Where there are restart markers, the decoder goes on after a gap as if nothing was. */
+static void test_mjpeg_gaps(void **state)
+{
+    const size_t gap = 600;
+    struct guarded dst = make(FRAME_I422, 320, 240, 0);
+    struct mjpeg *m = NULL;
+    struct error err;
+    struct jpeg j;
+
+    (void)state;
+    assert_int_equal(setenv("TJ_RESTART", "1", 1), 0); /* one after each row of blocks */
+    j = encode(320, 240, TJSAMP_422);
+    assert_int_equal(unsetenv("TJ_RESTART"), 0);
+    assert_int_equal(mjpeg_create(&m), 0);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    for (size_t at = 700; at + gap < j.size - 2; at += 41) {
+        unsigned char *bytes = malloc(j.size - gap);
+
+        assert_non_null(bytes);
+        memcpy(bytes, j.bytes, at);
+        memcpy(bytes + at, j.bytes + at + gap, j.size - at - gap);
+        j.frame.plane[0] = bytes;
+        j.frame.bytes = j.size - gap;
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+        free(bytes);
+    }
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    tjFree(j.bytes);
+}
+
 #endif
 
 int main(void)
@@ -300,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_mjpeg_subsamplings),
         cmocka_unit_test(test_mjpeg_damage),
         cmocka_unit_test(test_mjpeg_stray_bytes),
+        cmocka_unit_test(test_mjpeg_gaps),
 #endif
     };
 

@@ -4,6 +4,8 @@
   pixels.py wrap FORMAT WIDTHxHEIGHT RAW     one camera frame as y4m, on stdout
   pixels.py expect FORMAT Y4M                its first frame as a client gets it, on stdout
   pixels.py compare FRAME STREAM MINIMUM     is STREAM made of FRAME, at least MINIMUM times?
+  pixels.py runs STREAM FRAME...             "a*3 1*50 2*9": STREAM is three times a frame that
+                                             is not given, then 50 times the first FRAME, and so on
 """
 import sys
 
@@ -88,6 +90,24 @@ def compare(frame_path, stream_path, minimum):
     print(f"{len(right)} frames after {first} others, {len(right) * len(frame)} samples compared")
 
 
+def runs(stream_path, *frame_paths):
+    """A frame that the reader's end cut off is left out."""
+    names = {}
+    for number, path in enumerate(frame_paths, 1):
+        with open(path, "rb") as file:
+            names[file.read()] = str(number)
+    size = len(next(iter(names)))
+    found = []
+    with open(stream_path, "rb") as file:
+        while len(frame := file.read(size)) == size:
+            unknown = len(names) - len(frame_paths)
+            name = names.setdefault(frame, chr(ord("a") + unknown))
+            if not found or found[-1][0] != name:
+                found.append([name, 0])
+            found[-1][1] += 1
+    print(" ".join(f"{name}*{count}" for name, count in found))
+
+
 def difference(want, got):
     if len(want) != len(got):
         return f"{len(got)} bytes, want {len(want)}"
@@ -97,4 +117,5 @@ def difference(want, got):
 
 
 if __name__ == "__main__":
-    {"wrap": wrap, "expect": expect, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    commands = {"wrap": wrap, "expect": expect, "compare": compare, "runs": runs}
+    commands[sys.argv[1]](*sys.argv[2:])
