@@ -209,12 +209,13 @@ static uint64_t frames_out(struct pipeline *p)
     return stats.frames_out;
 }
 
-/* The whole program's frames go on to the other output while the window's server stands still. */
-static void test_a_blocked_display_costs_no_frame(void **state)
+/* Runs the program without its main, and sends the display's server a signal in the midst of it.
+ * All frames go to the other output, and it ends well. */
+static void expect_all_frames(int signal)
 {
     static const char *const wanted[][2] = {
-        {"input", "test:"}, {"output", "null:"}, {"preview", "yes"}, {"size", "160x120"},
-        {"fps", "30"},      {"frames", "90"},    {"filter", "none"}, {"latency-budget", "off"},
+        {"input", "test:"}, {"preview", "yes"}, {"size", "160x120"},       {"fps", "30"},
+        {"frames", "90"},   {"filter", "none"}, {"latency-budget", "off"},
     };
     struct stats_header header;
     struct settings settings;
@@ -223,27 +224,43 @@ static void test_a_blocked_display_costs_no_frame(void **state)
     struct stats stats;
     struct pollfd done = {.events = POLLIN};
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    char file[] = "/tmp/bilatcam-test-XXXXXX.y4m";
 
-    (void)state;
+    assert_int_equal(close(mkstemps(file, 4)), 0);
     settings_init(&settings);
+    set(&settings, "output", file);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         set(&settings, wanted[i][0], wanted[i][1]);
     if (pipeline_open(&p, &settings, stop_fd, &err) || pipeline_start(p, &err))
         fail_msg("%s", err.text);
     for (int i = 0; frames_out(p) < 20 && i < 300; i++)
         (void)usleep(20000);
-    assert_int_equal(kill(server, SIGSTOP), 0);
+    assert_int_equal(kill(server, signal), 0);
     done.fd = pipeline_done_fd(p);
     (void)poll(&done, 1, 30000);
     pipeline_stats(p, &header, &stats);
-    assert_int_equal(kill(server, SIGCONT), 0);
+    (void)kill(server, SIGCONT);
     pipeline_stop(p);
     assert_int_equal(pipeline_close(p), 0);
     (void)close(stop_fd);
+    (void)unlink(file);
     print_message("%d frames out, %d dropped\n", (int)stats.frames_out, (int)stats.frames_dropped);
     assert_true(done.revents & POLLIN);
     assert_int_equal(stats.frames_out, 90);
     assert_in_range(stats.frames_dropped, 0, 30); /* a busy machine loses some by itself */
+}
+
+static void test_a_blocked_display_costs_no_frame(void **state)
+{
+    (void)state;
+    expect_all_frames(SIGSTOP);
+}
+
+/* The last test, because there is no display after it. That this program ends is part of it. */
+static void test_a_lost_display_costs_no_frame(void **state)
+{
+    (void)state;
+    expect_all_frames(SIGKILL);
 }
 
 static void expect_no_window(const char *text)
@@ -281,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_no_display),
         cmocka_unit_test(test_a_blocked_display_delays_nothing),
         cmocka_unit_test(test_a_blocked_display_costs_no_frame),
+        cmocka_unit_test(test_a_lost_display_costs_no_frame),
     };
 
     if (!getenv("DISPLAY") || !getenv("XVFB_PID")) {

@@ -61,6 +61,12 @@ struct screenshot {
     uint8_t rgb[1024 * 768 * 3];
 };
 
+/* What to look at, and whom to send keys; another file may have its own. */
+#ifndef SCREENSHOT_OF
+#define SCREENSHOT_OF "bilatcam"
+#define KEYS_TO "--name '^bilatcam$'"
+#endif
+
 /* Reads the picture that @command writes to its standard output. */
 static inline bool read_picture(struct screenshot *shot, const char *command)
 {
@@ -80,7 +86,8 @@ static inline bool read_picture(struct screenshot *shot, const char *command)
 
 static inline bool take_screenshot(struct screenshot *shot)
 {
-    return read_picture(shot, "timeout 5 import -window bilatcam -depth 8 ppm:- 2> /dev/null");
+    return read_picture(shot,
+                        "timeout 5 import -window " SCREENSHOT_OF " -depth 8 ppm:- 2> /dev/null");
 }
 
 /* The mean of the part from (x0, y0) to (x1, y1), in percent of width and height. */
@@ -110,8 +117,8 @@ static inline void xdotool(const char *what)
     char command[320];
     int r = -1;
 
-    (void)snprintf(command, sizeof(command),
-                   "timeout 5 xdotool search --name '^bilatcam$' %s > /dev/null", what);
+    (void)snprintf(command, sizeof(command), "timeout 5 xdotool search " KEYS_TO " %s > /dev/null",
+                   what);
     for (int i = 0; r && i < 3; i++)
         r = system(command);
     assert_int_equal(r, 0);

@@ -9,12 +9,14 @@
 #include "sink.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "preview_show.h"
 #include "preview_window.h"
 #include "thread.h"
@@ -40,7 +42,8 @@ struct preview {
     struct sink_control guarded;        /* the same for the window thread, with the lock */
 
     pthread_t window_thread;
-    struct pair incoming; /* the writer's */
+    struct pair incoming; /* the writer's, as the next */
+    bool loss_told;
 
     pthread_mutex_t lock; /* guards the members from here to `abandoned` */
     pthread_cond_t changed;
@@ -58,6 +61,8 @@ struct preview {
     struct preview_window *window; /* the window thread's; others may wake it */
     struct preview_show show;      /* the window thread's */
 };
+
+static atomic_int n_left_behind; /* window threads */
 
 /* ------------------------------------------------------------------ control */
 
@@ -153,7 +158,7 @@ static void show_until_stopped(struct preview *p)
             preview_show_pictures(&p->show, p->shown.compared ? &p->shown.before : &p->shown.after,
                                   &p->shown.after);
         open = preview_show_step(&p->show);
-        if (!open && p->alone)
+        if (!open && p->alone && !preview_window_lost())
             guarded_quit(p);
     }
 }
@@ -245,8 +250,10 @@ static void *window_main(void *arg)
     abandoned = p->abandoned;
     (void)pthread_cond_broadcast(&p->changed);
     (void)pthread_mutex_unlock(&p->lock);
-    if (abandoned)
+    if (abandoned) {
         destroy(p);
+        atomic_fetch_sub(&n_left_behind, 1);
+    }
     return NULL;
 }
 
@@ -274,6 +281,17 @@ static bool wait_ended(struct preview *p)
     return p->ended;
 }
 
+/* The exit handlers of the window system's libraries come after this one, and would wait for
+ * locks that a thread which was left behind may hold. */
+static void exit_without_it(int status, void *unused)
+{
+    (void)unused;
+    if (!atomic_load(&n_left_behind))
+        return;
+    (void)fflush(NULL);
+    _exit(status);
+}
+
 /* Ends the threads and frees @p, or leaves that to them. */
 static void end(struct preview *p)
 {
@@ -285,8 +303,11 @@ static void end(struct preview *p)
     (void)pthread_cond_broadcast(&p->changed);
     ended = wait_ended(p);
     p->abandoned = !ended;
-    if (!ended)
+    if (!ended) {
+        atomic_fetch_add(&n_left_behind, 1);
+        (void)on_exit(exit_without_it, NULL);
         (void)pthread_detach(p->window_thread);
+    }
     (void)pthread_mutex_unlock(&p->lock);
     if (!ended)
         return;
@@ -384,11 +405,23 @@ static bool is_gone(struct preview *p)
     return gone;
 }
 
+/* There is no display any more: another output goes on without the window. */
+static int write_lost(struct preview *p, struct error *err)
+{
+    if (p->alone)
+        return error_set(err, -ENODEV, "preview window: the display has gone");
+    if (!p->loss_told)
+        log_warning("preview window: the display has gone; going on without it");
+    p->loss_told = true;
+    return 0;
+}
+
 static int preview_write(struct sink *s, const struct frame *f, struct error *err)
 {
     struct preview *p = (struct preview *)s;
 
-    (void)err;
+    if (preview_window_lost())
+        return write_lost(p, err);
     if (is_gone(p))
         return 0;
     frame_copy(&p->incoming.after, f);

@@ -2,7 +2,10 @@
 
 #include <SDL.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "preview_overlay.h"
 #include "preview_picture.h"
@@ -21,6 +24,13 @@ struct preview_window {
     bool visible;
     int64_t t_mouse_ns; /* when it moved last */
 };
+
+static atomic_bool lost; /* the display, of which a program has one */
+
+bool preview_window_lost(void)
+{
+    return atomic_load(&lost);
+}
 
 void preview_window_adapt(struct frame *f)
 {
@@ -67,12 +77,42 @@ static int start_driver(const char *name)
     return SDL_Init(SDL_INIT_VIDEO);
 }
 
+struct _XDisplay;
+typedef int (*x_handler)(struct _XDisplay *);
+
+/* Xlib ends the whole program once its server has gone, unless this does not return. Neither
+ * could the drivers below go on without a server, so the thread stays here, with their locks. */
+static int x_server_lost(struct _XDisplay *display)
+{
+    (void)display;
+    atomic_store(&lost, true);
+    for (;;)
+        (void)pause();
+    return 0;
+}
+
+/* SDL has loaded Xlib and keeps it; a program without a window does not need it. */
+static void survive_x_server(void)
+{
+    void *const xlib = SDL_LoadObject("libX11.so.6");
+    x_handler (*set_handler)(x_handler);
+
+    if (!xlib)
+        return;
+    *(void **)&set_handler = SDL_LoadFunction(xlib, "XSetIOErrorHandler");
+    if (set_handler)
+        (void)set_handler(x_server_lost);
+    SDL_UnloadObject(xlib);
+}
+
 static int start_video(struct error *err)
 {
     const char *const forced = setting("SDL_VIDEODRIVER");
     const bool x11 = setting("DISPLAY"), wayland = setting("WAYLAND_DISPLAY");
     int r = -1;
 
+    if (preview_window_lost())
+        return error_set(err, -ENODEV, "preview window: the display has gone");
     if (!x11 && !wayland && !forced)
         return error_set(err, -ENODEV,
                          "preview window: no display (neither DISPLAY nor WAYLAND_DISPLAY is set)");
@@ -88,6 +128,8 @@ static int start_video(struct error *err)
         r = start_driver("wayland");
     if (r)
         return error_set(err, -ENODEV, "preview window: no display (%s)", SDL_GetError());
+    if (!strcmp(SDL_GetCurrentVideoDriver(), "x11"))
+        survive_x_server();
     SDL_StopTextInput(); /* keys are commands here: no input method is wanted */
     return 0;
 }
@@ -131,7 +173,8 @@ int preview_window_open(struct preview_window **ret, const struct frame *picture
 
 void preview_window_close(struct preview_window *w)
 {
-    if (!w)
+    /* Libraries may crash where they find no display any more. */
+    if (!w || preview_window_lost())
         return;
     paint_finish(&w->paint);
     preview_picture_close(&w->picture);
@@ -264,7 +307,8 @@ static bool handle_mouse(struct preview_window *w, enum preview_event_kind kind,
 static bool translate(struct preview_window *w, const SDL_Event *e, struct preview_event *ret)
 {
     switch (e->type) {
-    case SDL_QUIT:
+    case SDL_QUIT: /* without a close before it: the Wayland compositor has gone */
+        atomic_store(&lost, true);
         ret->kind = PREVIEW_CLOSE;
         return true;
     case SDL_KEYDOWN:
@@ -294,7 +338,9 @@ bool preview_window_wait(struct preview_window *w, int64_t t_ns)
     SDL_ClearError();
     w->have_first = SDL_WaitEventTimeout(&w->first, (int)(wait_ns / 1000000) + 1);
     /* SDL says "no event" for a failure too; only then it is early. */
-    return w->have_first || now_ns() >= t_ns || !*SDL_GetError();
+    if (!w->have_first && now_ns() < t_ns && *SDL_GetError())
+        atomic_store(&lost, true);
+    return !atomic_load(&lost);
 }
 
 bool preview_window_next(struct preview_window *w, struct preview_event *ret)

@@ -1,6 +1,7 @@
 #pragma once
 /* The preview's window: everything that is SDL.
- * Context: one thread calls all functions, but for preview_window_wake. */
+ * Context: one thread calls all functions, but for preview_window_wake and
+ * preview_window_lost. */
 #include <stdbool.h>
 
 #include "error.h"
@@ -34,8 +35,12 @@ int preview_window_open(struct preview_window **ret, const struct frame *picture
                         struct error *err);
 void preview_window_close(struct preview_window *w); /* accepts NULL */
 
-/* Waits until something happened in the window, or woke it, or @t_ns. False: it cannot wait any
- * more and must be closed. */
+/* Whether the display has gone, for good: then no window opens any more, and close leaves all as
+ * it is. With an X server, the threads that use it do not come back. Context: any thread. */
+bool preview_window_lost(void);
+
+/* Waits until something happened in the window, or woke it, or @t_ns. False: the display has
+ * gone. */
 bool preview_window_wait(struct preview_window *w, int64_t t_ns);
 
 /* The next of what has happened, if anything. */
