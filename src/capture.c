@@ -4,36 +4,221 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "log.h"
 
-#define RECONNECT_FIRST_NS 250000000
-#define RECONNECT_LAST_NS 2000000000
+#define RETRY_FIRST_NS INT64_C(250000000)
+#define RETRY_LAST_NS INT64_C(30000000000)
+#define STEADY_NS INT64_C(10000000000) /* so long without trouble, and it is forgotten */
+#define OTHER_NS INT64_C(2000000000)   /* "auto" waits so long for the camera that it lost */
 
-int capture_open(struct capture *c, const struct source_ops *ops,
-                 const struct source_config *config, struct error *err)
+/* What is assumed of a camera that is not there yet. */
+#define ASSUMED_WIDTH 1280
+#define ASSUMED_HEIGHT 720
+#define ASSUMED_FPS 30
+
+static struct source_config config_of(const struct capture *c, const char *name, bool again)
 {
-    const struct source *s;
+    struct source_config config = {
+        .name = name,
+        .width = c->wish.width,
+        .height = c->wish.height,
+        .fps = c->wish.fps,
+        .format = c->wish.format,
+        .again = again,
+        .stop_fd = c->wait_fd,
+    };
+
+    if (again && !config.width) {
+        config.width = c->picture.width;
+        config.height = c->picture.height;
+    }
+    return config;
+}
+
+static void close_source(struct capture *c)
+{
+    if (!c->source)
+        return;
+    c->n_dropped_before += c->source->n_dropped;
+    c->n_bad_before += c->source->n_bad;
+    c->source->ops->close(c->source);
+    c->source = NULL;
+}
+
+/* Makes room for pictures that are not as the slots are. */
+static int prepare_pictures(struct capture *c)
+{
+    const struct source *s = c->source;
+    const struct frame shape = {
+        .format = working_format(s->format), .width = s->width, .height = s->height};
     int r;
 
-    c->config = *config;
-    r = ops->open(&c->source, config, err);
+    if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg))
+        return -ENOTSUP;
+    c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
+                shape.format == c->picture.format;
+    if (c->direct || scaler_suits(c->scaler, &shape))
+        return 0;
+    scaler_destroy(c->scaler);
+    c->scaler = NULL;
+    frame_free(&c->scratch);
+    c->scratch = shape;
+    r = frame_alloc(&c->scratch);
+    return r ? r : scaler_create(&c->scaler, &c->picture, &shape);
+}
+
+static int open_source(struct capture *c, const char *name, bool again, struct error *err)
+{
+    const struct source_config config = config_of(c, name, again);
+    const int r = c->wish.ops->open(&c->source, &config, err);
+
     if (r)
         return r;
-    s = c->source;
-    if (s->format == FRAME_MJPG && mjpeg_create(&c->mjpeg))
-        return error_set(err, -ENOMEM, "%s: no JPEG decoder", s->name);
-    c->shared->live = s->live;
-    if (s->fps.num)
-        c->shared->interval_ns = (int64_t)s->fps.den * 1000000000 / s->fps.num;
+    if (!strcmp(c->wish.name, "auto"))
+        (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
     return 0;
+}
+
+/* Keeps what the first source is like. */
+static void adopt(struct capture *c)
+{
+    const struct source *s = c->source;
+
+    (void)snprintf(c->name, sizeof(c->name), "%s", s->name);
+    c->format = s->format;
+    c->picture = (struct frame){.format = working_format(s->format),
+                                .width = s->width,
+                                .height = s->height,
+                                .colour = s->colour};
+    c->fps = s->fps;
+    c->shared->live = s->live;
+}
+
+/* There is no source yet: the picture shall be as the user wishes. */
+static int assume(struct capture *c, struct error *err)
+{
+    const struct capture_wish *w = &c->wish;
+    const char *problem;
+
+    (void)snprintf(c->name, sizeof(c->name), "camera '%.100s'", w->name);
+    c->format = w->format < 0 ? FRAME_YUYV : (enum frame_format)w->format;
+    c->picture = (struct frame){.format = working_format(c->format),
+                                .width = w->width ? w->width : ASSUMED_WIDTH,
+                                .height = w->height ? w->height : ASSUMED_HEIGHT};
+    problem = frame_size_problem(c->picture.width, c->picture.height);
+    if (problem)
+        return error_usage(err, "size %dx%d: %s", w->width, w->height, problem);
+    c->fps = w->fps.num ? w->fps : (struct fraction){ASSUMED_FPS, 1};
+    c->shared->live = true;
+    return 0;
+}
+
+static int open_wait_fd(struct capture *c)
+{
+    const int fds[] = {c->shared->stop_fd, c->shared->wake_fd};
+
+    c->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (c->wait_fd < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++) {
+        struct epoll_event e = {.events = EPOLLIN};
+
+        if (epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, fds[i], &e))
+            return -errno;
+    }
+    return 0;
+}
+
+static void set_state(struct capture *c, enum stream_state state, const char *reason)
+{
+    c->state = state;
+    shared_set_state(c->shared, state, reason);
+}
+
+/* The state of a lost camera is told when it begins and when it ends, not at every attempt. One
+ * that goes again soon after it came gets longer and longer pauses. */
+static void note_lost(struct capture *c, const struct error *why)
+{
+    const int64_t now = now_ns();
+    const bool steady = !c->lost && (!c->t_back_ns || now - c->t_back_ns > STEADY_NS);
+
+    if (c->lost) {
+        log_debug("%s", why->text);
+    } else {
+        log_warning("%s; waiting for the camera", why->text);
+        c->t_lost_ns = now;
+    }
+    c->lost = true;
+    c->wait_ns = steady || !c->wait_ns ? RETRY_FIRST_NS : 2 * c->wait_ns;
+    if (c->wait_ns > RETRY_LAST_NS)
+        c->wait_ns = RETRY_LAST_NS;
+    c->t_retry_ns = now + c->wait_ns;
+    set_state(c, STREAM_LOST, why->text);
+}
+
+int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err)
+{
+    int r;
+
+    c->wish = *wish;
+    c->wait_fd = -1;
+    if (pthread_mutex_init(&c->lock, NULL))
+        return error_set(err, -ENOMEM, "out of memory");
+    r = open_wait_fd(c);
+    if (r)
+        return error_set(err, r, "epoll: %s", strerror(-r));
+    set_state(c, STREAM_STARTS, NULL);
+    r = open_source(c, c->wish.name, false, err);
+    if (r == 0) {
+        adopt(c);
+        r = prepare_pictures(c);
+        if (r)
+            return error_set(err, r, "%s: no memory or no JPEG decoder", c->name);
+    } else if (wait && r != -ECANCELED && !err->usage) {
+        note_lost(c, err);
+        r = assume(c, err);
+    }
+    if (r == 0 && c->fps.num)
+        c->shared->interval_ns = (int64_t)c->fps.den * 1000000000 / c->fps.num;
+    return r;
 }
 
 void capture_close(struct capture *c)
 {
-    if (c->source)
-        c->source->ops->close(c->source);
+    if (!c->wish.ops)
+        return;
+    close_source(c);
     mjpeg_destroy(c->mjpeg);
+    scaler_destroy(c->scaler);
+    frame_free(&c->scratch);
+    if (c->wait_fd >= 0)
+        (void)close(c->wait_fd);
+    (void)pthread_mutex_destroy(&c->lock);
+}
+
+void capture_change(struct capture *c, const struct capture_wish *wish)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    c->next_wish = *wish;
+    c->has_next_wish = true;
+    (void)pthread_mutex_unlock(&c->lock);
+    (void)!write(c->shared->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void take_wish(struct capture *c)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    if (c->has_next_wish) {
+        close_source(c);
+        c->wish = c->next_wish;
+        c->found[0] = '\0';
+        c->t_retry_ns = 0;
+        c->has_next_wish = false;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
 }
 
 static void report(struct capture *c)
@@ -45,95 +230,138 @@ static void report(struct capture *c)
     stats_input(c->shared->stats, c->n_delivered + dropped + bad, dropped, bad, c->n_reconnects);
 }
 
-static void set_source_lost(struct shared *s, bool lost)
+/* --- waiting --- */
+
+/* Why the camera is to be let go; STREAM_RUNS: it is not. Takes note of news from /dev. */
+static enum stream_state look_around(struct capture *c)
 {
+    struct shared *s = c->shared;
+    enum stream_state hold = STREAM_RUNS;
+    uint64_t n;
+
+    (void)!read(s->wake_fd, &n, sizeof(n));
+    take_wish(c);
     (void)pthread_mutex_lock(&s->lock);
-    s->source_lost = lost;
+    if (s->asleep)
+        hold = STREAM_ASLEEP;
+    else if (s->paused)
+        hold = STREAM_PAUSED;
+    else if (s->unwatched)
+        hold = STREAM_IDLE;
+    if (s->device_news != c->device_news) {
+        c->device_news = s->device_news;
+        c->wait_ns = RETRY_FIRST_NS;
+        c->t_retry_ns = 0;
+    }
     (void)pthread_mutex_unlock(&s->lock);
+    return hold;
 }
 
-static bool stopped_within(const struct shared *s, int64_t ns)
+/* Until @deadline_ns, a wake-up or a stop. False: a stop. */
+static bool wait_until(const struct capture *c, int64_t deadline_ns)
 {
-    struct pollfd fd = {.fd = s->stop_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = c->wait_fd, .events = POLLIN};
+    const int64_t ms = (deadline_ns - now_ns() + 999999) / 1000000;
 
-    return poll(&fd, 1, (int)(ns / 1000000)) > 0;
+    if (deadline_ns == INT64_MAX)
+        (void)poll(&fd, 1, -1);
+    else if (ms > 0)
+        (void)poll(&fd, 1, (int)ms);
+    return !shared_stopping(c->shared);
 }
 
-/* The state of a lost camera is told when it begins and when it ends, not at every attempt. */
-static void note_lost(struct capture *c, const struct error *why)
+/* Only devices are closed: others may want them, and some have a light. */
+static bool stand_by(struct capture *c, enum stream_state why)
 {
-    if (c->lost) {
-        log_debug("%s", why->text);
-        return;
+    if (c->source && *c->source->reopen)
+        close_source(c);
+    if (c->state != why) {
+        log_info("%s: %s", c->name, stream_state_name(why));
+        set_state(c, why, NULL);
     }
-    log_warning("%s; waiting for the camera to come back", why->text);
-    c->lost = true;
-    c->wait_ns = RECONNECT_FIRST_NS;
-    set_source_lost(c->shared, true);
+    c->t_retry_ns = 0;
+    return wait_until(c, INT64_MAX);
 }
 
-static void note_back(struct capture *c)
+/* One attempt, when it is time for it. "auto" means the camera that there was, and any other
+ * only after a while: one that is replugged comes back. */
+static bool try_to_open(struct capture *c)
 {
-    log_info("%s is back", c->source->name);
-    c->lost = false;
-    c->n_reconnects++;
-    set_source_lost(c->shared, false);
-}
-
-/* A camera that went is opened again, with the very same picture, until it is back. False: the
- * program is to stop. */
-static bool reconnect(struct capture *c, const struct error *why)
-{
-    const struct source_ops *ops = c->source->ops;
+    const bool automatic = !strcmp(c->wish.name, "auto");
     struct error err;
+    int r;
 
-    note_lost(c, why);
-    /* "auto" must not turn to another camera while one looks elsewhere. */
-    (void)snprintf(c->name, sizeof(c->name), "%s", c->source->reopen);
-    c->config.name = c->name;
-    c->config.width = c->source->width;
-    c->config.height = c->source->height;
-    c->config.format = (int)c->source->format;
-    c->config.exact = true;
-    c->n_dropped_before += c->source->n_dropped;
-    c->n_bad_before += c->source->n_bad;
-    ops->close(c->source);
-    c->source = NULL;
-    for (;;) {
-        if (stopped_within(c->shared, c->wait_ns))
-            return false;
-        c->wait_ns = c->wait_ns * 2 < RECONNECT_LAST_NS ? c->wait_ns * 2 : RECONNECT_LAST_NS;
-        if (ops->open(&c->source, &c->config, &err) == 0)
-            return true;
-        log_debug("%s", err.text);
+    if (now_ns() < c->t_retry_ns)
+        return wait_until(c, c->t_retry_ns);
+    r = open_source(c, automatic && *c->found ? c->found : c->wish.name, true, &err);
+    if (r && r != -ECANCELED && automatic && *c->found && now_ns() - c->t_lost_ns > OTHER_NS)
+        r = open_source(c, "auto", true, &err);
+    if (r == 0) {
+        r = prepare_pictures(c);
+        if (r) {
+            (void)error_set(&err, r, "%s: no memory or no JPEG decoder", c->source->name);
+            close_source(c);
+        }
     }
+    if (r == 0)
+        c->t_retry_ns = now_ns() + c->wait_ns;
+    else if (r != -ECANCELED)
+        note_lost(c, &err);
+    return !shared_stopping(c->shared);
 }
 
-/* True: read again. */
+/* --- pictures --- */
+
+/* False: there is nothing more to read. */
 static bool handle_read_error(struct capture *c, int code, const struct error *err)
 {
-    if (code == -ECANCELED || code == -ENODATA)
+    if (code == -ECANCELED)
+        return !shared_stopping(c->shared);
+    if (code == -ENODATA)
         return false;
-    if (c->shared->live && (code == -ENODEV || code == -ETIMEDOUT || code == -EIO))
-        return reconnect(c, err);
-    shared_fail(c->shared, code, err);
-    return false;
+    if (!c->shared->live || (code != -ENODEV && code != -ETIMEDOUT && code != -EIO)) {
+        shared_fail(c->shared, code, err);
+        return false;
+    }
+    /* A camera that gives nothing is left running for the pause that it would get anyway. */
+    if (code == -ETIMEDOUT && c->lost && now_ns() < c->t_retry_ns)
+        return true;
+    note_lost(c, err);
+    close_source(c);
+    return true;
+}
+
+/* Pictures come: for the first time, or again. */
+static void note_running(struct capture *c)
+{
+    if (c->lost) {
+        log_info("%s is back", c->source->name);
+        c->t_back_ns = now_ns();
+        c->n_reconnects++;
+    } else if (c->state != STREAM_STARTS) {
+        log_info("%s: running", c->source->name);
+    }
+    c->lost = false;
+    set_state(c, STREAM_RUNS, NULL);
 }
 
 /* The camera's layout to the working layout. False: the frame is damaged. */
 static bool take_picture(struct capture *c, const struct frame *image)
 {
     struct slot *slot = c->slot;
+    struct frame *const to = c->direct ? &slot->raw : &c->scratch;
     struct error err;
     int r = 0;
 
-    slot->raw.colour = slot->out.colour = image->colour;
+    slot->raw.colour = slot->out.colour = to->colour = image->colour;
     slot->raw.seq = slot->out.seq = image->seq;
     slot->raw.t_capture_ns = slot->out.t_capture_ns = image->t_capture_ns;
     if (image->format == FRAME_MJPG)
-        r = mjpeg_decode(c->mjpeg, image, &slot->raw, &err);
+        r = mjpeg_decode(c->mjpeg, image, to, &err);
     else
-        convert_frame(&slot->raw, image);
+        convert_frame(to, image);
+    if (r == 0 && !c->direct)
+        scaler_run(c->scaler, &slot->raw, to);
     if (r)
         log_debug("frame %llu: %s", (unsigned long long)image->seq, err.text);
     return r == 0;
@@ -145,9 +373,8 @@ static bool deliver(struct capture *c, const struct frame *image)
     const int64_t t_read = now_ns();
     const bool whole = take_picture(c, image);
 
-    if (c->lost && whole)
-        note_back(c);
-
+    if (whole && c->state != STREAM_RUNS)
+        note_running(c);
     c->source->ops->release(c->source);
     c->slot->wait_ns = t_read - image->t_capture_ns;
     c->slot->t_ready_ns = now_ns();
@@ -163,22 +390,36 @@ static bool deliver(struct capture *c, const struct frame *image)
     return false;
 }
 
+static bool read_one(struct capture *c)
+{
+    const struct shared *s = c->shared;
+    struct error err = {.text = ""};
+    struct frame image;
+    const int r = c->source->ops->read(c->source, &image, &err);
+    bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image);
+
+    report(c);
+    /* A live stream ends when enough frames came out: some may never get there. */
+    if (!s->live && s->max_frames && c->n_delivered >= s->max_frames)
+        go_on = false;
+    return go_on;
+}
+
 void *capture_run(void *arg)
 {
     struct capture *c = arg;
-    const struct shared *s = c->shared;
-    struct error err = {.text = ""};
     bool go_on = true;
 
     while (go_on) {
-        struct frame image;
-        const int r = c->source->ops->read(c->source, &image, &err);
+        const enum stream_state hold = look_around(c);
 
-        go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image);
-        report(c);
-        /* A live stream ends when enough frames came out: some may never get there. */
-        if (!s->live && s->max_frames && c->n_delivered >= s->max_frames)
-            go_on = false;
+        if (hold != STREAM_RUNS) {
+            go_on = stand_by(c, hold);
+            continue;
+        }
+        if (c->state > STREAM_LOST)
+            set_state(c, STREAM_STARTS, NULL);
+        go_on = c->source ? read_one(c) : try_to_open(c);
     }
     ring_close(c->out);
     return NULL;

@@ -1,32 +1,69 @@
 #pragma once
-/* The first stage: takes pictures from the source, brings them to the working layout, and opens
- * a camera that went again until it is back. */
+/* The first stage: takes pictures from the source and brings them to the working layout.
+ *
+ * A camera is let go while there is a reason to (paused, nobody looks, the machine sleeps), and
+ * one that went is opened again until it is back, after pauses that double up to RETRY_LAST_NS
+ * and end at once when a device comes. The picture keeps the size that it had first, whatever
+ * comes back: all that is behind this stage does not notice. */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "convert.h"
 #include "ring.h"
+#include "scale.h"
 #include "source.h"
 #include "stage.h"
 
+/* What to take pictures from. */
+struct capture_wish {
+    const struct source_ops *ops;
+    char name[SOURCE_NAME_MAX];
+    int width, height;   /* 0 = the source's choice */
+    struct fraction fps; /* 0/0 = the source's choice */
+    int format;          /* enum frame_format; -1 = the source's choice */
+};
+
 struct capture {
     struct shared *shared;
-    struct source *source; /* NULL while the camera is gone */
-    struct source_config config;
-    char name[SOURCE_NAME_MAX]; /* config.name from the first reopening on */
-    struct mjpeg *mjpeg;        /* NULL unless the camera gives MJPG */
     struct ring *out;
     struct slot *slot; /* to fill next */
-    bool lost;         /* from the first trouble until pictures come again */
-    int64_t wait_ns;   /* before the next attempt to open it */
+
+    /* What it was like when it was opened first, or shall be; it stays so for all that follows. */
+    char name[160];
+    enum frame_format format; /* of the source */
+    struct frame picture;     /* of the slots: working layout and size, no planes */
+    struct fraction fps;
+
+    struct capture_wish wish;
+    pthread_mutex_t lock;          /* guards the two below */
+    struct capture_wish next_wish; /* to be taken over */
+    bool has_next_wish;
+
+    int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared */
+    struct source *source;       /* NULL while it is closed */
+    char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
+    struct mjpeg *mjpeg;         /* NULL until a camera gives MJPG */
+    bool direct;                 /* pictures need no more than to be decoded or converted */
+    struct frame scratch;        /* else: in the source's size; owns its memory */
+    struct scaler *scaler;       /* and from there to the slot's */
+
+    enum stream_state state; /* as published */
+    bool lost;               /* from the first trouble until pictures come again */
+    int64_t t_lost_ns, t_back_ns;
+    int64_t t_retry_ns; /* when the source is to be opened again */
+    int64_t wait_ns;    /* the pause before that */
+    unsigned device_news;
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
 };
 
-/* Opens the source and tells @shared what it is like. @c->shared is set. Context: main. */
-int capture_open(struct capture *c, const struct source_ops *ops,
-                 const struct source_config *config, struct error *err);
+/* Opens the source and tells @shared what it is like. @wait: if it is not there, waits for it in
+ * the thread, with a picture of the size that is wished for. @c->shared is set. Context: main. */
+int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err);
 void capture_close(struct capture *c);
+
+/* Lets the present source go and takes another live one. Context: any thread. */
+void capture_change(struct capture *c, const struct capture_wish *wish);
 
 /* The thread. */
 void *capture_run(void *capture);

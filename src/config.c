@@ -12,6 +12,7 @@ static const char *const filters[] = {"none", "bilateral", NULL};
 static const char *const ranges[] = {"gaussian", "lorentzian", NULL};
 static const char *const windows[] = {"disc", "square", NULL};
 static const char *const engines[] = {"auto", "cuda", "simd", "reference", NULL};
+static const char *const on_demands[] = {"auto", "on", "off", NULL};
 static const char *const formats_in[] = {"yuyv", "uyvy", "mjpg", "nv12", "yu12", "grey", NULL};
 static const char *const formats_out[] = {"yuyv", "yu12", NULL};
 
@@ -20,17 +21,18 @@ static const char *const formats_out[] = {"yuyv", "yu12", NULL};
 
 const struct key key_table[] = {
     {"input", 'i', "SRC", KEY_TEXT, TEXT(input), "auto", 0, 0, NULL, false,
-     "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME), FILE.y4m, - for standard input, or "
-     "test:[scene=NAME,noise=N,seed=N]"},
+     "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), FILE.y4m, - for "
+     "standard input, or test:[scene=NAME,noise=N,seed=N]",
+     true},
     {"output", 'o', "DST", KEY_TEXT, TEXT(output), "auto", 0, 0, NULL, false,
      "virtual camera (auto, /dev/videoN), FILE.y4m, - for standard output, or null:"},
     {"preview", 'p', NULL, KEY_BOOL, FIELD(preview), 0, "no", 0, 0, NULL, false, "live window"},
     {"size", 0, "WxH", KEY_SIZE, FIELD(width), 0, "auto", 2, FRAME_MAX_SIDE, NULL, false,
-     "size of the camera's picture"},
+     "size of the camera's picture", true},
     {"fps", 0, "N", KEY_RATE, FIELD(fps), 0, "auto", 1, 1000, NULL, false,
-     "frames per second; with test: it paces the scene in real time"},
+     "frames per second; with test: it paces the scene in real time", true},
     {"format", 0, "NAME", KEY_FORMAT, FIELD(format), 0, "auto", 0, 0, formats_in, false,
-     "pixel format of the camera"},
+     "pixel format of the camera", true},
     {"output-format", 0, "NAME", KEY_FORMAT, FIELD(output_format), 0, "auto", 0, 0, formats_out,
      false, "pixel format of the output"},
     {"filter", 0, "NAME", KEY_CHOICE, FIELD(filter), 0, "bilateral", 0, 0, filters, true,
@@ -49,12 +51,20 @@ const struct key key_table[] = {
      "what filters; auto takes the GPU, else the CPU"},
     {"threads", 0, "N", KEY_INT, FIELD(threads), 0, "0", 0, 256, NULL, false,
      "CPU threads of the simd engine; 0 is one per core"},
+    {"autotune", 0, "yes|no", KEY_BOOL, FIELD(autotune), 0, "yes", 0, 0, NULL, false,
+     "time the GPU for a quarter of a second when a size of picture is new to it, and keep what "
+     "suits it in the user's cache folder"},
     {"latency-budget", 0, "MS", KEY_BUDGET, FIELD(latency_budget), 0, "auto", 0.1, 10000, NULL,
      true,
      "limits the radius so that no frame is later than this; auto is one frame interval "
      "for live pictures and off for files"},
     {"radius-min", 0, "N", KEY_INT, FIELD(radius_min), 0, "1", 1, FILTER_MAX_RADIUS, NULL, true,
      "the radius below which the latency budget does not push"},
+    {"on-demand", 0, "WHEN", KEY_CHOICE, FIELD(on_demand), 0, "auto", 0, 0, on_demands, false,
+     "let the camera go while nobody reads the virtual one; auto does unless there is a window or "
+     "an end to the run"},
+    {"wait", 0, NULL, KEY_BOOL, FIELD(wait), 0, "no", 0, 0, NULL, false,
+     "if camera or virtual camera are not there at the start, wait for them"},
     {"frames", 0, "N", KEY_INT, FIELD(frames), 0, "0", 0, 1e9, NULL, false,
      "stop after N frames; 0 is no limit"},
     {"stats", 0, "FILE", KEY_TEXT, TEXT(stats), "", 0, 0, NULL, false,
@@ -210,7 +220,9 @@ void settings_print(const struct settings *s, FILE *out)
         settings_get(s, k, value, sizeof(value));
         key_describe(k, allowed, sizeof(allowed));
         fprintf(out, "\n# %s\n# %s; %s\n%s = %s\n", k->help, allowed,
-                k->live ? "can change while running" : "takes effect at the next start", k->name,
-                value);
+                k->live      ? "can change while running"
+                : k->reopens ? "can change while running, where it opens the camera anew"
+                             : "takes effect at the next start",
+                k->name, value);
     }
 }

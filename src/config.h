@@ -15,6 +15,8 @@
 
 enum filter_kind { FILTER_NONE, FILTER_BILATERAL };
 
+enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
+
 #define BUDGET_OFF 0
 #define BUDGET_AUTO (-1)
 
@@ -33,7 +35,10 @@ struct settings {
     int range;           /* enum range_kernel */
     int window;          /* enum window_shape */
     char engine[16];
+    int on_demand;          /* enum on_demand */
+    bool wait;              /* for devices that are not there at the start */
     int threads;            /* 0 = all */
+    bool autotune;          /* of the GPU's kernels */
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     int radius_min;         /* pixels; what the budget may limit the radius to */
     int frames;             /* 0 = no limit */
@@ -57,7 +62,7 @@ enum key_type {
 struct key {
     const char *name;
     char letter;          /* short option, or 0 */
-    const char *argument; /* as --help shows it; NULL for KEY_BOOL */
+    const char *argument; /* as --help shows it; NULL: the option alone means yes */
     enum key_type type;
     size_t offset; /* of the field in struct settings */
     size_t size;   /* of a KEY_TEXT field */
@@ -66,6 +71,7 @@ struct key {
     const char *const *choices; /* NULL at the end */
     bool live;                  /* can change while frames flow */
     const char *help;
+    bool reopens; /* can change by opening the source anew */
 };
 
 /* Ends with a key whose name is NULL. */

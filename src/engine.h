@@ -13,7 +13,8 @@
 struct engine;
 
 struct engine_config {
-    int threads; /* CPU threads to use; 0 = one per online CPU */
+    int threads;   /* CPU threads to use; 0 = one per online CPU */
+    bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
 };
 
 struct engine_ops {

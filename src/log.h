@@ -4,6 +4,10 @@
 
 enum log_level { LOG_QUIET, LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
+/* Looks whether stderr leads to the system's journal: lines then begin with their priority, which
+ * the journal takes off, and not with the program's name. Context: main, before all else. */
+void log_init(void);
+
 /* Messages above @level are dropped. The default is LOG_INFO. Context: main, before threads. */
 void log_set_level(enum log_level level);
 

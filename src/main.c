@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "daemon.h"
 #include "engine.h"
 #include "log.h"
 #include "pipeline.h"
@@ -21,8 +22,6 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 /* After a request to stop, devices are let go, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
 #define STOP_NS 900000000
-
-#define PROGRESS_NS 60000000000 /* between two lines of progress */
 
 static int stop_fd = -1; /* eventfd, readable once the program is to end */
 
@@ -57,63 +56,6 @@ static bool stop_requested(void)
     struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
 
     return poll(&fd, 1, 0) > 0;
-}
-
-/* SIGHUP: rereads the configuration. A bad file is refused whole. */
-static void reload(const struct cli *cli, struct pipeline *p)
-{
-    struct settings new;
-    struct error err;
-
-    if (cli_settings(cli, &new, &err))
-        log_error("%s; the running settings stay", err.text);
-    else
-        pipeline_apply(p, &new);
-}
-
-/* One line now and then, for whoever reads the log of a daemon. */
-static void log_progress(struct pipeline *p)
-{
-    struct stats_header header;
-    struct stats s;
-    const struct second *last;
-
-    pipeline_stats(p, &header, &s);
-    last = stats_last_second(&s, now_ns());
-    log_info("%.1f frames/s, latency %.1f ms (p99 %.1f), radius %d of %d, %llu frames, %llu "
-             "dropped, %llu damaged",
-             last ? last->fps : 0.0, last ? (double)last->p50_ns[STAGE_LATENCY] / 1e6 : 0.0,
-             last ? (double)last->p99_ns[STAGE_LATENCY] / 1e6 : 0.0, s.radius_last,
-             s.radius_requested, (unsigned long long)s.frames_out,
-             (unsigned long long)s.frames_dropped, (unsigned long long)s.frames_bad);
-}
-
-/* Lets frames flow until they end, a signal says so, or the window is closed. */
-static void run(const struct cli *cli, struct pipeline *p, int hangup_fd)
-{
-    struct pollfd fds[] = {
-        {.fd = pipeline_done_fd(p), .events = POLLIN},
-        {.fd = hangup_fd, .events = POLLIN},
-        {.fd = stop_fd, .events = POLLIN},
-    };
-    int64_t t_progress = now_ns() + PROGRESS_NS;
-
-    for (;;) {
-        const int64_t wait_ns = t_progress > now_ns() ? t_progress - now_ns() : 0;
-        const int n = poll(fds, 3, (int)(wait_ns / 1000000 + 1));
-        struct signalfd_siginfo info;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || fds[0].revents || fds[2].revents)
-            return;
-        if (n == 0) {
-            log_progress(p);
-            t_progress = now_ns() + PROGRESS_NS;
-        } else if (read(hangup_fd, &info, sizeof(info)) == sizeof(info)) {
-            reload(cli, p);
-        }
-    }
 }
 
 static int write_stats(const char *path, const struct stats_header *header,
@@ -173,7 +115,7 @@ static void *end_in_time(void *arg)
 
     (void)nanosleep(&limit, NULL);
     log_warning("stopped without waiting any longer for what is still busy");
-    _exit(report(e));
+    _exit(report(e) || pipeline_result(e->p) ? STATUS_FAILED : STATUS_DONE);
 }
 
 /* Ends the run: at once if that was asked for, else when the last frame is through. */
@@ -215,7 +157,7 @@ static int filter_frames(const struct cli *cli, const struct settings *s)
         (void)pipeline_close(p);
         return STATUS_FAILED;
     }
-    run(cli, p, hangup_fd);
+    daemon_run(cli, p, stop_fd, hangup_fd);
     return end_run(p, s);
 }
 
@@ -274,6 +216,7 @@ int main(int argc, char **argv)
     struct cli cli;
     int status = STATUS_USAGE;
 
+    log_init();
     if (cli_parse(&cli, argc, argv, &err)) {
         log_error("%s", err.text);
         goto done;

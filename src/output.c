@@ -7,32 +7,34 @@
 
 #include "convert.h"
 #include "log.h"
-#include "placeholder.h"
+#include "thread.h"
 
 #define LIVE_MEASURE_EVERY 64
+#define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
+#define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
 #define HOLD_NS 100000000 /* readers of a virtual camera get a frame at least this often */
 
-int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
-                struct error *err)
+int output_init(struct output *o)
 {
-    struct outlet *outlet = &o->outlets[o->n_outlets];
-    struct frame picture;
-    size_t bytes = 0;
-    const int r = ops->open(&outlet->sink, config, err);
+    struct snapshot_request *q = &o->request;
 
-    if (r)
-        return r;
-    o->n_outlets++;
-    picture = outlet->sink->picture;
-    for (int i = 0; i < format_table[picture.format].planes; i++)
-        bytes += picture.stride[i] * (size_t)frame_plane_rows(&picture, i);
-    outlet->scratch_memory = malloc(2 * bytes);
-    if (!outlet->scratch_memory)
-        return error_set(err, -ENOMEM, "out of memory for %s", outlet->sink->name);
-    outlet->scratch = outlet->scratch_before = picture;
-    frame_attach(&outlet->scratch, outlet->scratch_memory);
-    frame_attach(&outlet->scratch_before, (uint8_t *)outlet->scratch_memory + bytes);
+    if (pthread_mutex_init(&q->lock, NULL))
+        return -ENOMEM;
+    if (condition_init(&q->taken)) {
+        (void)pthread_mutex_destroy(&q->lock);
+        return -ENOMEM;
+    }
     return 0;
+}
+
+int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
+                bool wait, struct error *err)
+{
+    const int r = outlet_open(&o->outlets[o->n_outlets], ops, config, o->shared, wait, err);
+
+    if (r == 0)
+        o->n_outlets++;
+    return r;
 }
 
 int output_measure(struct output *o, const struct source *source, struct error *err)
@@ -84,91 +86,87 @@ int output_close(struct output *o)
     int result = close_trace(o);
 
     for (int i = 0; i < o->n_outlets; i++) {
-        struct outlet *outlet = &o->outlets[i];
-        const int r = outlet->sink->ops->close(outlet->sink, &err);
+        const int r = outlet_close(&o->outlets[i], &err);
 
         if (r && !result) {
             result = r;
             log_error("%s", err.text);
         }
-        free(outlet->scratch_memory);
     }
     frame_free(&o->truth);
     frame_free(&o->truth_raw);
+    (void)pthread_cond_destroy(&o->request.taken);
+    (void)pthread_mutex_destroy(&o->request.lock);
     return result;
 }
 
-static bool same_layout(const struct frame *f, const struct frame *want)
+/* The result of a write: what is left of it for the stage. A sink that fails for good ends the
+ * run; one that is lost for a while does not. */
+static int judge(struct output *o, int r, const struct error *err)
 {
-    if (f->format != want->format || f->colour.matrix != want->colour.matrix ||
-        f->colour.range != want->colour.range)
-        return false;
-    for (int i = 0; i < format_table[f->format].planes; i++)
-        if (f->stride[i] != want->stride[i])
-            return false;
-    return true;
-}
-
-/* @f as the sink wants it: itself, or converted to @scratch. */
-static struct frame fit(const struct outlet *o, const struct frame *f, struct frame *scratch)
-{
-    if (same_layout(f, &o->sink->picture))
-        return *f;
-    convert_frame(scratch, f);
-    scratch->seq = f->seq;
-    scratch->t_capture_ns = f->t_capture_ns;
-    return *scratch;
-}
-
-/* Writes @f and, to a sink that compares, @before; the placeholder where @f is NULL. A failure
- * of a sink ends the run. */
-static int write_to(struct output *o, struct outlet *outlet, const struct frame *f,
-                    const struct frame *before)
-{
-    struct frame shown, compared;
-    struct error err;
-    int r;
-
-    if (f) {
-        shown = fit(outlet, f, &outlet->scratch);
-    } else {
-        placeholder_draw(&outlet->scratch);
-        shown = outlet->scratch;
-    }
-    shown.before = NULL;
-    if (before && outlet->sink->compare) {
-        compared = fit(outlet, before, &outlet->scratch_before);
-        shown.before = &compared;
-    }
-    r = outlet->sink->ops->write(outlet->sink, &shown, &err);
-    if (r && r != -ECANCELED)
-        shared_fail(o->shared, r, &err);
+    if (r && r != -EAGAIN && r != -ECANCELED)
+        shared_fail(o->shared, r, err);
     return r;
 }
 
+/* Whether the first sink took the frame: 0 or -EAGAIN; or an error that ends the run. */
 static int write_all(struct output *o, const struct slot *slot)
 {
-    int r = 0;
+    struct error err;
+    int result = 0;
 
-    for (int i = 0; i < o->n_outlets && r == 0; i++)
-        r = write_to(o, &o->outlets[i], slot->result, &slot->raw);
-    return r;
+    for (int i = 0; i < o->n_outlets; i++) {
+        const int r = judge(o, outlet_write(&o->outlets[i], slot->result, &slot->raw, &err), &err);
+
+        if (r && r != -EAGAIN)
+            return r;
+        if (i == 0)
+            result = r;
+    }
+    return result;
 }
 
 /* Keeps the readers of held sinks going while there is nothing new: with the last picture, or
  * with the placeholder before the first and while the camera is gone. */
 static int write_held(struct output *o, const struct frame *last)
 {
-    bool lost;
+    const enum stream_state state = shared_state(o->shared);
+    struct error err;
     int r = 0;
 
+    for (int i = 0; i < o->n_outlets && (r == 0 || r == -EAGAIN); i++) {
+        struct outlet *outlet = &o->outlets[i];
+
+        if (!outlet_holds(outlet))
+            continue;
+        if (state == STREAM_RUNS && last)
+            r = judge(o, outlet_write(outlet, last, NULL, &err), &err);
+        else
+            r = judge(o, outlet_write_card(outlet, state, &err), &err);
+    }
+    return r == -EAGAIN ? 0 : r;
+}
+
+/* The camera is let go when nobody has looked for a while, and taken again at once. */
+static void watch_readers(struct output *o)
+{
+    struct outlet *first = &o->outlets[0];
+    const int readers = first->sink && first->ops->readers ? first->ops->readers(first->sink) : -1;
+    const int64_t now = now_ns();
+
     (void)pthread_mutex_lock(&o->shared->lock);
-    lost = o->shared->source_lost;
+    o->shared->readers = readers;
+    o->shared->n_rounds++;
     (void)pthread_mutex_unlock(&o->shared->lock);
-    for (int i = 0; i < o->n_outlets && r == 0; i++)
-        if (o->outlets[i].sink->hold)
-            r = write_to(o, &o->outlets[i], lost ? NULL : last, NULL);
-    return r;
+    if (!o->on_demand)
+        return;
+    if (readers < 0 && first->sink && !o->told_unknown) {
+        log_info("%s does not tell whether anybody reads: the camera stays on", outlet_name(first));
+        o->told_unknown = true;
+    }
+    if (readers != 0)
+        o->t_watched_ns = now;
+    shared_hold(o->shared, &o->shared->unwatched, now - o->t_watched_ns > UNWATCHED_NS);
 }
 
 static void trace(struct output *o, const struct slot *slot, const int64_t stage_ns[N_STAGES],
@@ -216,6 +214,45 @@ static void measure(struct output *o, const struct slot *slot)
                   frame_squared_error(slot->result, &o->truth));
 }
 
+static void take_snapshot(struct output *o, const struct slot *slot)
+{
+    struct snapshot_request *q = &o->request;
+
+    if (!atomic_load(&q->wanted))
+        return;
+    (void)pthread_mutex_lock(&q->lock);
+    q->result = snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, NULL, NULL);
+    atomic_store(&q->wanted, false);
+    (void)pthread_cond_signal(&q->taken);
+    (void)pthread_mutex_unlock(&q->lock);
+}
+
+int output_snapshot(struct output *o, const char *name, char *path, size_t size, struct error *err)
+{
+    struct snapshot_request *q = &o->request;
+    const int64_t until = now_ns() + SNAPSHOT_NS;
+    const struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    char text[320];
+    int r = 0;
+
+    (void)pthread_mutex_lock(&q->lock);
+    q->name = name;
+    q->snapshot = NULL;
+    q->result = -EAGAIN;
+    atomic_store(&q->wanted, true);
+    while (atomic_load(&q->wanted) && r == 0)
+        r = pthread_cond_timedwait(&q->taken, &q->lock, &t);
+    atomic_store(&q->wanted, false);
+    r = q->result;
+    (void)pthread_mutex_unlock(&q->lock);
+    if (r)
+        return error_set(err, r,
+                         r == -EAGAIN ? "no snapshot: there are no pictures at present"
+                                      : "no snapshot: out of memory");
+    r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
+    return r ? error_set(err, r, "%s", text) : 0;
+}
+
 static int show(struct output *o, const struct slot *slot)
 {
     const int64_t t_write = now_ns();
@@ -225,13 +262,14 @@ static int show(struct output *o, const struct slot *slot)
         return r;
     account(o, slot, t_write);
     measure(o, slot);
+    take_snapshot(o, slot);
     return 0;
 }
 
 static bool any_held(const struct output *o)
 {
     for (int i = 0; i < o->n_outlets; i++)
-        if (o->outlets[i].sink->hold)
+        if (outlet_holds(&o->outlets[i]))
             return true;
     return false;
 }
@@ -246,9 +284,11 @@ void *output_run(void *arg)
     uint64_t n_shown = 0;
     int r = held ? write_held(o, NULL) : 0;
 
+    o->t_watched_ns = now_ns();
     while (r == 0 && !shared_stopping(s)) {
         const int taken = ring_take(o->in, &o->slot, held ? now_ns() + wait_ns : INT64_MAX);
 
+        watch_readers(o);
         if (taken == -EPIPE)
             break;
         if (taken == -EAGAIN) {
@@ -261,6 +301,8 @@ void *output_run(void *arg)
             stats_unshown(s->stats, 1);
         else if (++n_shown == s->max_frames)
             shared_stop(s);
+        if (r == -EAGAIN)
+            r = 0;
     }
     if (r)
         shared_stop(s);

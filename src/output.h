@@ -1,28 +1,37 @@
 #pragma once
 /* The third stage: writes to the sinks, keeps the readers of a virtual camera going while there
- * is nothing new, and counts. */
+ * is nothing new, notices whether there are any, and counts. */
+#include <stdatomic.h>
 #include <stdio.h>
 
+#include "outlet.h"
 #include "ring.h"
-#include "sink.h"
+#include "snapshot.h"
 #include "source.h"
-#include "stage.h"
 
 #define OUTPUT_MAX_SINKS 2
 
-/* A sink and what is needed to feed it. */
-struct outlet {
-    struct sink *sink;
-    struct frame scratch, scratch_before; /* in the sink's layout */
-    void *scratch_memory;                 /* of both */
+/* A snapshot that somebody waits for. */
+struct snapshot_request {
+    pthread_mutex_t lock;
+    pthread_cond_t taken;
+    atomic_bool wanted;
+    const char *name;
+    struct snapshot *snapshot; /* once it is taken */
+    int result;
 };
 
 struct output {
     struct shared *shared;
-    struct outlet outlets[OUTPUT_MAX_SINKS];
+    struct outlet outlets[OUTPUT_MAX_SINKS]; /* the first is the one that counts */
     int n_outlets;
     struct ring *in;
     struct slot *slot; /* shown last */
+
+    bool on_demand;       /* the camera is let go while nobody reads */
+    bool told_unknown;    /* that it cannot be known */
+    int64_t t_watched_ns; /* when somebody last did, as far as is known */
+    struct snapshot_request request;
 
     FILE *trace; /* or NULL */
     const char *trace_path;
@@ -30,9 +39,12 @@ struct output {
     struct frame truth, truth_raw;     /* in the working layout; as the source gives it */
 };
 
-/* Adds a sink. Context: main. */
+/* -ENOMEM. Context: main, before all else. */
+int output_init(struct output *o);
+
+/* Adds a sink; @wait as for outlet_open(). Context: main. */
 int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
-                struct error *err);
+                bool wait, struct error *err);
 
 /* Makes the stage measure the filter's gain where @source knows its clean picture; only the
  * source's `truth` is called then. Context: main, before the thread starts. */
@@ -41,6 +53,11 @@ int output_measure(struct output *o, const struct source *source, struct error *
 /* Makes the stage write one line of CSV per frame to the file at @path, which stays the
  * caller's. */
 int output_trace(struct output *o, const char *path, struct error *err);
+
+/* Writes the next frame, before and after, to files; waits for that, not for long. @name and
+ * @path as for snapshot_start() and snapshot_finish(). -EAGAIN: there are no pictures at present.
+ * Context: main. */
+int output_snapshot(struct output *o, const char *name, char *path, size_t size, struct error *err);
 
 /* Returns the first error of closing, which has been logged, or 0. */
 int output_close(struct output *o);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +22,7 @@
 struct pipeline {
     pthread_mutex_t settings_lock; /* guards settings once the threads run */
     struct settings settings;
+    char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
     struct sink_control control;
     struct shared shared;
     struct capture capture;
@@ -65,6 +65,7 @@ static void take_settings(struct pipeline *p, const struct settings *new)
     (void)pthread_mutex_lock(&p->shared.lock);
     p->shared.wishes = w;
     (void)pthread_mutex_unlock(&p->shared.lock);
+    (void)!write(p->shared.news_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
@@ -180,40 +181,42 @@ static int check_wishes(const struct settings *s, struct error *err)
     return 0;
 }
 
-static int open_capture(struct pipeline *p, struct error *err)
+static struct capture_wish capture_wish(const struct settings *s)
 {
-    const struct settings *s = &p->settings;
-    const struct source_config config = {
-        .name = s->input,
+    struct capture_wish w = {
+        .ops = source_for(s->input),
         .width = s->width,
         .height = s->height,
         .fps = s->fps,
         .format = s->format,
-        .stop_fd = p->shared.stop_fd,
     };
 
-    return capture_open(&p->capture, source_for(s->input), &config, err);
+    (void)snprintf(w.name, sizeof(w.name), "%s", s->input);
+    return w;
+}
+
+static int open_capture(struct pipeline *p, struct error *err)
+{
+    const struct capture_wish wish = capture_wish(&p->settings);
+
+    return capture_open(&p->capture, &wish, p->settings.wait && wish.ops == &source_v4l2, err);
 }
 
 static int open_filtering(struct pipeline *p, struct error *err)
 {
-    const struct engine_config config = {.threads = p->settings.threads};
+    const struct engine_config config = {.threads = p->settings.threads,
+                                         .autotune = p->settings.autotune};
 
     return filtering_open(&p->filtering, p->settings.engine, &config, err);
 }
 
 static struct sink_config sink_wishes(const struct pipeline *p)
 {
-    const struct source *source = p->capture.source;
-
     return (struct sink_config){
-        .name = p->settings.output,
-        .picture = {.format = working_format(source->format),
-                    .width = source->width,
-                    .height = source->height,
-                    .colour = source->colour},
+        .name = p->output_name,
+        .picture = p->capture.picture,
         .format = p->settings.output_format,
-        .fps = source->fps,
+        .fps = p->capture.fps,
         .pace = !p->shared.live,
         .stop_fd = p->shared.stop_fd,
         .control = &p->control,
@@ -224,7 +227,7 @@ static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct sink_config config = sink_wishes(p);
-    const int r = output_open(&p->output, sink_for(s->output), &config, err);
+    const int r = output_open(&p->output, sink_for(s->output), &config, s->wait, err);
 
     /* A window alone is enough where no other output was asked for by name. */
     if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
@@ -241,8 +244,8 @@ static int open_preview(struct pipeline *p, struct error *err)
 
     config.name = "preview";
     config.format = -1;
-    config.alone = !p->output.n_outlets || p->output.outlets[0].sink->ops == &sink_null;
-    return output_open(&p->output, &sink_preview, &config, err);
+    config.alone = !p->output.n_outlets || p->output.outlets[0].ops == &sink_null;
+    return output_open(&p->output, &sink_preview, &config, false, err);
 #else
     (void)p;
     return error_set(err, -ENOTSUP, "the preview window is not built into this program");
@@ -251,12 +254,8 @@ static int open_preview(struct pipeline *p, struct error *err)
 
 static int make_slot_memory(struct pipeline *p, struct error *err)
 {
-    const struct source *s = p->capture.source;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct frame shape = {.format = working_format(s->format),
-                          .width = s->width,
-                          .height = s->height,
-                          .colour = s->colour};
+    struct frame shape = p->capture.picture;
     const size_t frame_bytes = (frame_layout(&shape) + page - 1) / page * page;
     uint8_t *memory;
 
@@ -265,7 +264,7 @@ static int make_slot_memory(struct pipeline *p, struct error *err)
         mmap(NULL, p->slot_memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return error_set(err, -ENOMEM, "out of memory for %d frames of %dx%d", 2 * p->n_slots,
-                         s->width, s->height);
+                         shape.width, shape.height);
     p->slot_memory = memory;
     for (int i = 0; i < p->n_slots; i++, memory += 2 * frame_bytes) {
         p->slots[i].raw = p->slots[i].out = shape;
@@ -309,15 +308,30 @@ static int make_rings(struct pipeline *p, struct error *err)
 
 static void fill_header(struct pipeline *p)
 {
-    const struct source *s = p->capture.source;
     const struct sink *sink = p->output.outlets[0].sink;
+    const struct frame *picture = sink ? &sink->picture : &p->capture.picture;
     struct stats_header *h = &p->header;
 
-    (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[s->format].name);
-    (void)snprintf(h->format_out, sizeof(h->format_out), "%s",
-                   format_table[sink->picture.format].name);
-    h->width = s->width;
-    h->height = s->height;
+    (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[p->capture.format].name);
+    (void)snprintf(h->format_out, sizeof(h->format_out), "%s", format_table[picture->format].name);
+    h->width = p->capture.picture.width;
+    h->height = p->capture.picture.height;
+}
+
+/* Left to itself, the program lets a camera go that nobody looks at, if that is all it does. */
+static int decide_on_demand(struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct outlet *first = &p->output.outlets[0];
+    const bool camera = p->capture.wish.ops == &source_v4l2;
+
+    if (s->on_demand == ON_DEMAND_ON && !first->ops->readers)
+        return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
+                           s->output);
+    p->output.on_demand = s->on_demand == ON_DEMAND_ON ||
+                          (s->on_demand == ON_DEMAND_AUTO && camera && first->ops->readers &&
+                           p->output.n_outlets == 1 && !s->frames && !*s->trace);
+    return 0;
 }
 
 /* The window comes last: it may ask for the state of all the rest as soon as it stands. */
@@ -325,9 +339,6 @@ static int open_all(struct pipeline *p, struct error *err)
 {
     int r = check_wishes(&p->settings, err);
 
-    p->shared.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (r == 0 && p->shared.done_fd < 0)
-        r = error_set(err, -errno, "eventfd: %s", strerror(errno));
     if (r == 0 && stats_create(&p->shared.stats))
         r = error_set(err, -ENOMEM, "out of memory for statistics");
     if (r == 0 && *p->settings.trace)
@@ -340,10 +351,12 @@ static int open_all(struct pipeline *p, struct error *err)
         r = open_output(p, err);
     if (r == 0)
         r = make_rings(p, err);
-    if (r == 0 && *p->settings.stats)
+    if (r == 0 && *p->settings.stats && p->capture.source)
         r = output_measure(&p->output, p->capture.source, err);
     if (r == 0 && p->settings.preview)
         r = open_preview(p, err);
+    if (r == 0)
+        r = decide_on_demand(p, err);
     return r;
 }
 
@@ -355,14 +368,14 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
 
     if (!p)
         return error_set(err, -ENOMEM, "out of memory");
-    if (pthread_mutex_init(&p->shared.lock, NULL) || pthread_mutex_init(&p->settings_lock, NULL)) {
+    if (shared_init(&p->shared, stop_fd) || pthread_mutex_init(&p->settings_lock, NULL) ||
+        output_init(&p->output)) {
         free(p);
-        return error_set(err, -ENOMEM, "out of memory");
+        return error_set(err, -ENOMEM, "out of memory or of descriptors");
     }
     p->settings = *settings;
+    (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
     p->control = (struct sink_control){p, control_status, control_adjust, control_quit};
-    p->shared.stop_fd = stop_fd;
-    p->shared.done_fd = -1;
     p->shared.max_frames = (uint64_t)settings->frames;
     p->shared.wishes = wishes_of(settings);
     p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
@@ -372,9 +385,9 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
         return r;
     }
     fill_header(p);
-    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.source->name, p->header.width,
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.name, p->header.width,
              p->header.height, p->header.format_in, p->shared.engine, p->shared.device,
-             p->output.outlets[0].sink->name, p->header.format_out);
+             outlet_name(&p->output.outlets[0]), p->header.format_out);
     *ret = p;
     return 0;
 }
@@ -406,13 +419,35 @@ int pipeline_done_fd(const struct pipeline *p)
     return p->shared.done_fd;
 }
 
+bool pipeline_live(const struct pipeline *p)
+{
+    return p->shared.live;
+}
+
+int pipeline_news_fd(const struct pipeline *p)
+{
+    return p->shared.news_fd;
+}
+
 void pipeline_stop(struct pipeline *p)
 {
     shared_stop(&p->shared);
 }
 
+/* Whether the source can be changed to what @new wishes while frames flow. */
+static bool can_reopen(const struct pipeline *p, const struct settings *new)
+{
+    const struct source_ops *ops = source_for(new->input);
+
+    return p->shared.live && !p->output.truth_source &&
+           (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
+}
+
 void pipeline_apply(struct pipeline *p, const struct settings *new)
 {
+    const bool reopenable = can_reopen(p, new);
+    bool reopen = false;
+
     (void)pthread_mutex_lock(&p->settings_lock);
     for (const struct key *k = key_table; k->name; k++) {
         char before[SETTINGS_PATH_MAX], after[SETTINGS_PATH_MAX];
@@ -421,13 +456,76 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
         settings_get(new, k, after, sizeof(after));
         if (!strcmp(before, after))
             continue;
-        if (k->live)
+        if (k->live || (k->reopens && reopenable))
             log_info("%s = %s", k->name, after);
         else
             log_warning("%s = %s takes effect at the next start", k->name, after);
+        reopen = reopen || (k->reopens && reopenable);
     }
     take_settings(p, new);
     (void)pthread_mutex_unlock(&p->settings_lock);
+    if (reopen) {
+        const struct capture_wish wish = capture_wish(new);
+
+        capture_change(&p->capture, &wish);
+    }
+}
+
+int pipeline_set(struct pipeline *p, const char *name, const char *value, struct error *err)
+{
+    const struct key *k = key_find(name);
+    struct settings new;
+    int r;
+
+    if (k && !k->live)
+        return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
+    (void)pthread_mutex_lock(&p->settings_lock);
+    new = p->settings;
+    r = settings_set(&new, name, value, err);
+    if (r == 0)
+        take_settings(p, &new);
+    (void)pthread_mutex_unlock(&p->settings_lock);
+    return r;
+}
+
+void pipeline_settings(struct pipeline *p, struct settings *ret)
+{
+    (void)pthread_mutex_lock(&p->settings_lock);
+    *ret = p->settings;
+    (void)pthread_mutex_unlock(&p->settings_lock);
+}
+
+void pipeline_pause(struct pipeline *p, bool paused)
+{
+    shared_hold(&p->shared, &p->shared.paused, paused);
+}
+
+void pipeline_sleep(struct pipeline *p, bool asleep)
+{
+    shared_hold(&p->shared, &p->shared.asleep, asleep);
+}
+
+void pipeline_devices_changed(struct pipeline *p)
+{
+    shared_devices_changed(&p->shared);
+}
+
+int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t size,
+                      struct error *err)
+{
+    return output_snapshot(&p->output, name, path, size, err);
+}
+
+void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
+{
+    (void)pthread_mutex_lock(&p->shared.lock);
+    *ret = (struct pipeline_state){
+        .name = stream_state_name(p->shared.state),
+        .readers = p->shared.readers,
+        .n_rounds = p->shared.n_rounds,
+    };
+    memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
+    (void)pthread_mutex_unlock(&p->shared.lock);
 }
 
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
@@ -442,6 +540,16 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
     if (!stats->frames_out)
         stats->radius_requested = p->shared.wishes.filter.radius;
     (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+int pipeline_result(struct pipeline *p)
+{
+    int result;
+
+    (void)pthread_mutex_lock(&p->shared.lock);
+    result = p->shared.result;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+    return result;
 }
 
 void pipeline_join(struct pipeline *p)
@@ -471,9 +579,7 @@ int pipeline_close(struct pipeline *p)
     ring_destroy(p->captured);
     ring_destroy(p->filtered);
     stats_destroy(p->shared.stats);
-    if (p->shared.done_fd >= 0)
-        (void)close(p->shared.done_fd);
-    (void)pthread_mutex_destroy(&p->shared.lock);
+    shared_finish(&p->shared);
     (void)pthread_mutex_destroy(&p->settings_lock);
     free(p);
     return result;

@@ -23,11 +23,45 @@ int pipeline_done_fd(const struct pipeline *p);
 /* Asks all stages to end; frames on their way still arrive. Returns at once. */
 void pipeline_stop(struct pipeline *p);
 
-/* Applies the live keys of @settings to the frames to come, and logs what changed and what waits
- * for the next start. Context: any thread. */
+/* Whether frames come at their own pace, from a camera or a scene that is paced. */
+bool pipeline_live(const struct pipeline *p);
+
+/* Readable when the state or a live setting changed; main reads it. */
+int pipeline_news_fd(const struct pipeline *p);
+
+/* Applies the live keys of @settings to the frames to come, opens the source anew where another
+ * one is wished for, and logs what changed and what waits for the next start.
+ * Context: any thread, as for the next two. */
 void pipeline_apply(struct pipeline *p, const struct settings *settings);
 
+/* Sets one live key. -EINVAL: as settings_set(), or the key is not live. */
+int pipeline_set(struct pipeline *p, const char *key, const char *value, struct error *err);
+void pipeline_settings(struct pipeline *p, struct settings *ret);
+
+/* Lets the camera go, and takes it again; the virtual camera stays and says why. */
+void pipeline_pause(struct pipeline *p, bool paused);
+void pipeline_sleep(struct pipeline *p, bool asleep);
+
+/* A device came or went: whoever waits for one looks at once. */
+void pipeline_devices_changed(struct pipeline *p);
+
+/* Writes the next frame before and after the filter to files; see output_snapshot(). */
+int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t size,
+                      struct error *err);
+
+struct pipeline_state {
+    const char *name;  /* "running", "no camera", ...: stream_state_name() */
+    char reason[160];  /* why there is no camera, or empty */
+    int readers;       /* of the virtual camera; -1 = not known */
+    uint64_t n_rounds; /* grows at least ten times a second while a virtual camera is served */
+};
+
+void pipeline_state(struct pipeline *p, struct pipeline_state *ret);
+
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats);
+
+/* The first error of the run so far, which has been logged, or 0. Context: any thread. */
+int pipeline_result(struct pipeline *p);
 
 /* Waits for the threads, which pipeline_stop() or the end of the stream lets end. */
 void pipeline_join(struct pipeline *p);

@@ -50,12 +50,16 @@ struct sink {
 
 struct sink_ops {
     const char *name;
+    bool device; /* what fails may work again later */
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 
     /* Takes one frame laid out as `picture` says (rows packed where strides are packed there);
      * the samples are the caller's again on return. 0; -EPIPE: the reader closed; -ENOSPC;
      * -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
     int (*write)(struct sink *s, const struct frame *f, struct error *err);
+
+    /* Programs that take pictures from it at present; -1: cannot be told. May be NULL. */
+    int (*readers)(struct sink *s);
 
     /* Flushes and closes. An error here means that something written before is lost. */
     int (*close)(struct sink *s, struct error *err);

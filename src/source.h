@@ -14,7 +14,7 @@ struct source_config {
     int width, height;   /* wanted size; 0 = the source's choice */
     struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
     int format;          /* wanted enum frame_format; -1 = the source's choice */
-    bool exact;          /* reopening: another size or format is an error */
+    bool again;          /* reopening: what differs from the wishes is no news */
     int stop_fd;         /* readable once read must return -ECANCELED; stays readable */
 };
 

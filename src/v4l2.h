@@ -68,9 +68,10 @@ bool v4l2_jpeg_plausible(const uint8_t *data, size_t bytes);
  * by-id or by-path. False: there is none, and @ret is undefined. */
 bool v4l2_stable_name(const char *path, char *ret, size_t size);
 
-/* The first camera in the order of node numbers that gives a format we read; never a virtual
- * one. -ENODEV: none; -EACCES: none, but there is one that this user may not open. */
-int v4l2_find_camera(char *ret_path, size_t size);
+/* The first camera in the order of node numbers that gives a format we read and, unless @name is
+ * NULL, is so called; never a virtual one. -ENODEV: none; -EACCES: none, but there is one that
+ * this user may not open. */
+int v4l2_find_camera(const char *name, char *ret_path, size_t size);
 
 /* A v4l2loopback node: one labelled "bilatcam" before others, a free one before one in use.
  * -ENODEV, -EACCES as above. */

@@ -75,14 +75,15 @@ static bool gives_known_format(int fd)
 
 /* --- finding one --- */
 
-/* How much a node is wanted; 0 = not at all. */
-typedef int (*node_rating)(int fd, const struct v4l2_node *n);
+/* How much a node is wanted; 0 = not at all. @name is what find() was given. */
+typedef int (*node_rating)(int fd, const struct v4l2_node *n, const char *name);
 
 /* Raw sensors without an image processor, which some laptops have dozens of, give nothing
  * that we read. */
-static int rate_camera(int fd, const struct v4l2_node *n)
+static int rate_camera(int fd, const struct v4l2_node *n, const char *name)
 {
-    return n->kind == V4L2_KIND_CAMERA && gives_known_format(fd);
+    return n->kind == V4L2_KIND_CAMERA && (!name || !strcmp(n->card, name)) &&
+           gives_known_format(fd);
 }
 
 static bool labelled(const struct v4l2_node *n)
@@ -109,15 +110,16 @@ static bool free_for_output(const struct v4l2_node *n)
     return n->caps & V4L2_CAP_VIDEO_OUTPUT || !(n->caps & V4L2_CAP_VIDEO_CAPTURE);
 }
 
-static int rate_loopback(int fd, const struct v4l2_node *n)
+static int rate_loopback(int fd, const struct v4l2_node *n, const char *name)
 {
     (void)fd;
+    (void)name;
     if (n->kind != V4L2_KIND_LOOPBACK)
         return 0;
     return 1 + 2 * labelled(n) + free_for_output(n);
 }
 
-static int find(node_rating rate, char *ret_path, size_t size)
+static int find(node_rating rate, const char *name, char *ret_path, size_t size)
 {
     int number[MAX_NODES], best = 0, r = -ENODEV;
     const size_t n = node_numbers(number);
@@ -125,7 +127,7 @@ static int find(node_rating rate, char *ret_path, size_t size)
     for (size_t i = 0; i < n; i++) {
         struct v4l2_node node;
         const int fd = open_node(number[i], &node, NULL);
-        const int rating = fd < 0 ? 0 : rate(fd, &node);
+        const int rating = fd < 0 ? 0 : rate(fd, &node, name);
 
         if (fd == -EACCES && !best)
             r = fd;
@@ -139,14 +141,14 @@ static int find(node_rating rate, char *ret_path, size_t size)
     return r;
 }
 
-int v4l2_find_camera(char *ret_path, size_t size)
+int v4l2_find_camera(const char *name, char *ret_path, size_t size)
 {
-    return find(rate_camera, ret_path, size);
+    return find(rate_camera, name, ret_path, size);
 }
 
 int v4l2_find_loopback(char *ret_path, size_t size)
 {
-    return find(rate_loopback, ret_path, size);
+    return find(rate_loopback, NULL, ret_path, size);
 }
 
 /* --- the list --- */

@@ -232,7 +232,7 @@ int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2
         const struct cost cost = cost_of(&c, wish, &goal);
 
         if ((wish->format >= 0 && (int)m->format != wish->format) ||
-            frame_size_problem(c.width, c.height) || (wish->exact && wish->width && cost.term[1]))
+            frame_size_problem(c.width, c.height))
             continue;
         if (!best.mode || less(&cost, &best_cost)) {
             best = c;

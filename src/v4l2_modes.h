@@ -35,7 +35,6 @@ struct v4l2_wish {
     int format;          /* enum frame_format; -1 = any */
     int width, height;   /* 0 = any */
     struct fraction fps; /* 0/0 = any */
-    bool exact;          /* no other size than this */
 };
 
 struct v4l2_choice {
@@ -48,7 +47,7 @@ struct v4l2_choice {
  * the wished rate (30 fps if none was wished); with no size wished for, the nearest to
  * 1280x720 that about reaches the rate. Where that leaves several formats, those that cost
  * least and lose least come first: raw colour, then JPEG, then grey.
- * -EINVAL: none has the format, or exactly the size. */
+ * -EINVAL: none has the format. */
 int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2_wish *wish,
                       struct v4l2_choice *ret);
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sink/preview_font.h"
+#include "font.h"
 #include "sink/preview_ui.h"
 
 #define MS INT64_C(1000000)
@@ -256,11 +256,11 @@ static void test_letters(void **state)
 
     (void)state;
     for (int i = 0; i < FONT_COUNT; i++) {
-        const int c = FONT_FIRST + i, advance = preview_font_advance(c);
+        const int c = FONT_FIRST + i, advance = font_advance(c);
         int ink = 0, outside = 0;
 
         assert_in_range(advance, 3, FONT_CELL_WIDTH);
-        preview_font_render(c, SCALE, cells[i], WIDTH);
+        font_render(c, SCALE, cells[i], WIDTH);
         for (int k = 0; k < SIZE; k++) {
             ink += cells[i][k] > 128;
             outside += cells[i][k] > 128 && k % WIDTH >= advance * SCALE;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preview_font.h"
+#include "font.h"
 
 #define COLUMNS 16
 #define ROWS ((FONT_COUNT + 1 + COLUMNS - 1) / COLUMNS)
@@ -46,7 +46,7 @@ static void render_atlas(const struct paint *p, uint32_t *argb, uint8_t *ink, si
         if (i == DISC)
             render_disc(p->scale, out, stride);
         else
-            preview_font_render(FONT_FIRST + i, p->scale, out, stride);
+            font_render(FONT_FIRST + i, p->scale, out, stride);
     }
     for (size_t i = 0; i < n; i++)
         argb[i] = (uint32_t)ink[i] << 24 | 0xffffffu;
@@ -161,7 +161,7 @@ void paint_text(struct paint *p, SDL_Color color, int x, int y, const char *text
         from = cell(p, c - FONT_FIRST);
         if (c != ' ')
             (void)SDL_RenderCopy(p->renderer, p->atlas, &from, &to);
-        x += preview_font_advance(c);
+        x += font_advance(c);
     }
 }
 
@@ -172,7 +172,7 @@ int paint_text_width(const char *text, size_t max)
     for (size_t i = 0; i < max && text[i]; i++) {
         const int c = letter((unsigned char)text[i]);
 
-        width += c ? preview_font_advance(c) : 0;
+        width += c ? font_advance(c) : 0;
     }
     return width;
 }

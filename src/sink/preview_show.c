@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "preview_snapshot.h"
+#include "snapshot.h"
 
 void preview_show_init(struct preview_show *s, struct preview_window *window,
                        const struct sink_control *control, void (*saving)(void *user, bool saving),
@@ -41,7 +41,7 @@ static void start_snapshot(struct preview_show *s, int64_t t_ns)
     if (s->snapshot || !s->after)
         return;
     s->saving(s->user, true);
-    r = preview_snapshot_start(&s->snapshot, s->before, s->after, snapshot_done, s);
+    r = snapshot_start(&s->snapshot, s->before, s->after, NULL, snapshot_done, s);
     if (!r)
         return;
     s->saving(s->user, false);
@@ -52,7 +52,7 @@ static void finish_snapshot(struct preview_show *s, int64_t t_ns)
 {
     char text[sizeof(s->ui.toast)];
 
-    preview_snapshot_finish(s->snapshot, text, sizeof(text));
+    (void)snapshot_finish(s->snapshot, text, sizeof(text), NULL, 0);
     s->snapshot = NULL;
     preview_ui_toast(&s->ui, t_ns, "%s", text);
 }
@@ -120,7 +120,7 @@ static bool handle_event(struct preview_show *s, const struct preview_event *e, 
 /* Brings up to date what the window says. */
 static void refresh(struct preview_show *s, int64_t t_ns)
 {
-    if (s->snapshot && preview_snapshot_ended(s->snapshot))
+    if (s->snapshot && snapshot_ended(s->snapshot))
         finish_snapshot(s, t_ns);
     /* Before the first picture the program is still being put together. */
     if (s->after && preview_ui_wants_status(&s->ui, t_ns)) {

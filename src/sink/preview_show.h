@@ -4,7 +4,7 @@
 #include "preview_ui.h"
 #include "preview_window.h"
 
-struct preview_snapshot;
+struct snapshot;
 
 struct preview_show {
     struct preview_window *window;
@@ -13,7 +13,7 @@ struct preview_show {
     void *user;
     struct preview_ui ui;
     const struct frame *before, *after; /* what is shown; the caller's; NULL = nothing yet */
-    struct preview_snapshot *snapshot;  /* being written, or NULL */
+    struct snapshot *snapshot;  /* being written, or NULL */
     bool redraw;
 };
 

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "sink.h"
 #include "v4l2.h"
+#include "v4l2loopback_readers.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define WATCH_NS (6 * SECOND_NS / 5) /* a writer that is alive repeats its frame every second */
@@ -40,6 +41,7 @@ struct loopback {
     size_t size;     /* of a frame in the device */
     uint8_t *packed; /* room to put one together; the padding stays 0 */
     struct pace pace;
+    struct loopback_readers readers;
     bool checked; /* how others see the node has been looked at */
 };
 
@@ -211,15 +213,29 @@ static struct v4l2_format wanted_format(const struct frame *picture)
     return fmt;
 }
 
-static int other_format_error(const struct loopback *l, const struct v4l2_pix_format *pix,
-                              const struct frame *wanted, struct error *err)
+/* While other programs have the node open it keeps its format: 0.12 and 0.14 on hand back the old
+ * one, 0.13 refuses. If it is one that can be written, pictures are fitted to it. */
+static int take_kept_format(struct loopback *l, const struct v4l2_pix_format *pix,
+                            struct error *err)
 {
-    return error_set(err, -EBUSY,
-                     "'%s' stays at %s %ux%u while a program has it open, and %s %dx%d is wanted: "
-                     "close what reads it (fuser -v '%s' tells), or give the same --size",
-                     l->path, v4l2_fourcc_name(pix->pixelformat).text, pix->width, pix->height,
-                     v4l2_fourcc_name(v4l2_fourcc_of(wanted->format)).text, wanted->width,
-                     wanted->height, l->path);
+    struct frame *picture = &l->base.picture;
+    const int format = v4l2_format_of(pix->pixelformat);
+
+    if ((format != FRAME_YUYV && format != FRAME_I420) ||
+        frame_size_problem((int)pix->width, (int)pix->height))
+        return error_set(err, -EBUSY,
+                         "'%s' stays at %s %ux%u while a program has it open: close what reads it "
+                         "(fuser -v '%s' tells)",
+                         l->path, v4l2_fourcc_name(pix->pixelformat).text, pix->width, pix->height,
+                         l->path);
+    log_warning("'%s' stays at %s %ux%u while a program has it open: pictures of %dx%d are fitted "
+                "to it",
+                l->path, format_table[format].name, pix->width, pix->height, picture->width,
+                picture->height);
+    picture->format = (enum frame_format)format;
+    picture->width = (int)pix->width;
+    picture->height = (int)pix->height;
+    return 0;
 }
 
 static int set_format(struct loopback *l, struct error *err)
@@ -233,20 +249,18 @@ static int set_format(struct loopback *l, struct error *err)
 
     /* What S_FMT returns as sizeimage is a whole number of pages up to 0.13, but readers are
      * told, and hold frames against, what G_FMT returns. */
-    if (!r)
+    if (!r || r == -EBUSY)
         r = v4l2_call(l->fd, VIDIOC_G_FMT, &fmt);
-    if (r == -EBUSY)
-        return error_set(err, r,
-                         "'%s' keeps its format while other programs use it: close them "
-                         "(fuser -v '%s' tells which), or give the same --size",
-                         l->path, l->path);
     if (r < 0)
         return error_set(err, r, "setting %s %dx%d on '%s': %s", format_table[picture->format].name,
                          picture->width, picture->height, l->path, strerror(-r));
     if (fmt.fmt.pix.width != (uint32_t)picture->width ||
         fmt.fmt.pix.height != (uint32_t)picture->height ||
-        fmt.fmt.pix.pixelformat != v4l2_fourcc_of(picture->format))
-        return other_format_error(l, &fmt.fmt.pix, picture, err);
+        fmt.fmt.pix.pixelformat != v4l2_fourcc_of(picture->format)) {
+        r = take_kept_format(l, &fmt.fmt.pix, err);
+        if (r < 0)
+            return r;
+    }
 
     /* 0.12 reckons the chroma of an odd number of rows too small. */
     r = v4l2_layout(&fmt.fmt.pix, picture, &least, &why);
@@ -352,6 +366,7 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
     /* Counts us in as a writer, so that 0.12 counts us out again even if we are killed. From
      * 0.14 on it fails, because there write() itself does all this. */
     (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
+    loopback_readers_init(&l->readers, l->path, l->fd);
     *ret = &l->base;
     return 0;
 
@@ -441,9 +456,16 @@ static int loopback_write(struct sink *s, const struct frame *f, struct error *e
     return 0;
 }
 
+static int loopback_count_readers(struct sink *s)
+{
+    return loopback_readers_count(&((struct loopback *)s)->readers);
+}
+
 const struct sink_ops sink_v4l2loopback = {
     .name = "v4l2loopback",
+    .device = true,
     .open = loopback_open,
     .write = loopback_write,
+    .readers = loopback_count_readers,
     .close = loopback_close,
 };

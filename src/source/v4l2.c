@@ -169,20 +169,26 @@ static void camera_close(struct source *s)
     free(c);
 }
 
+/* @name is a path, "auto", or what the camera calls itself. */
 static int find_path(struct camera *c, const char *name, struct error *err)
 {
+    const bool automatic = !strcmp(name, "auto");
     int r;
 
-    if (strcmp(name, "auto")) {
+    if (!automatic && strchr(name, '/')) {
         if (snprintf(c->path, sizeof(c->path), "%s", name) >= (int)sizeof(c->path))
             return error_set(err, -ENOENT, "cannot open '%s': the name is too long", name);
         return 0;
     }
-    r = v4l2_find_camera(c->path, sizeof(c->path));
+    r = v4l2_find_camera(automatic ? NULL : name, c->path, sizeof(c->path));
     if (r == -EACCES)
         return error_set(err, r,
                          "no camera found that may be opened: join the group of video devices "
                          "(sudo usermod -aG video $USER) and log in again");
+    if (r < 0 && !automatic)
+        return error_set(err, -ENODEV,
+                         "no camera is called '%s': bilatcam --list-devices shows those there are",
+                         name);
     if (r < 0)
         return error_set(err, -ENODEV,
                          "no camera found: plug one in, or use --input test: for a moving scene");
@@ -247,7 +253,7 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     r = start(c, err);
     if (r < 0)
         goto error;
-    if (!config->exact)
+    if (!config->again)
         camera_warn(c, config);
     if (strcmp(config->name, "auto"))
         (void)snprintf(c->base.reopen, sizeof(c->base.reopen), "%s", config->name);

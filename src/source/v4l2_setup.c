@@ -54,8 +54,6 @@ static void formats_text(const struct v4l2_modes *m, char *text, size_t size)
 static int no_mode_error(const struct camera *c, const struct v4l2_modes *m,
                          const struct source_config *config, struct error *err)
 {
-    const struct v4l2_wish any_size = {.format = config->format};
-    struct v4l2_choice choice;
     char offer[64];
 
     formats_text(m, offer, sizeof(offer));
@@ -68,9 +66,6 @@ static int no_mode_error(const struct camera *c, const struct v4l2_modes *m,
 #endif
     if (!m->n)
         return error_set(err, -EINVAL, "'%s' gives no pixel format that bilatcam reads", c->path);
-    if (!v4l2_modes_choose(m->mode, m->n, &any_size, &choice) && config->exact)
-        return error_set(err, -EINVAL, "'%s' does not give %dx%d", c->path, config->width,
-                         config->height);
     if (config->format >= 0)
         return error_set(err, -EINVAL, "'%s' does not give %s; it gives %s", c->path,
                          format_table[config->format].name, offer);
@@ -112,8 +107,7 @@ static bool usable_field(uint32_t field)
 }
 
 /* Takes over what S_FMT made of the choice. */
-static int adopt_format(struct camera *c, const struct v4l2_pix_format *pix,
-                        const struct source_config *config, struct error *err)
+static int adopt_format(struct camera *c, const struct v4l2_pix_format *pix, struct error *err)
 {
     struct error why;
     const char *problem;
@@ -134,15 +128,10 @@ static int adopt_format(struct camera *c, const struct v4l2_pix_format *pix,
         if (r < 0)
             return error_set(err, r, "'%s': %s", c->path, why.text);
     }
-    if (config->exact && config->width &&
-        (c->layout.width != config->width || c->layout.height != config->height))
-        return error_set(err, -EINVAL, "'%s' gives %dx%d instead of %dx%d", c->path,
-                         c->layout.width, c->layout.height, config->width, config->height);
     return 0;
 }
 
-static int set_format(struct camera *c, const struct v4l2_choice *choice,
-                      const struct source_config *config, struct error *err)
+static int set_format(struct camera *c, const struct v4l2_choice *choice, struct error *err)
 {
     struct v4l2_format fmt = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     int r;
@@ -159,7 +148,7 @@ static int set_format(struct camera *c, const struct v4l2_choice *choice,
                          v4l2_fourcc_name(fmt.fmt.pix.pixelformat).text,
                          v4l2_fourcc_name(choice->mode->fourcc).text);
     c->layout.format = choice->mode->format;
-    return adopt_format(c, &fmt.fmt.pix, config, err);
+    return adopt_format(c, &fmt.fmt.pix, err);
 }
 
 /* The rate that frames will come at, as far as the driver tells. */
@@ -187,8 +176,7 @@ static int negotiate(struct camera *c, const struct source_config *config, struc
     const struct v4l2_wish wish = {.format = config->format,
                                    .width = config->width,
                                    .height = config->height,
-                                   .fps = config->fps,
-                                   .exact = config->exact};
+                                   .fps = config->fps};
     struct v4l2_choice choice;
     struct v4l2_modes modes;
     int r = v4l2_modes_read(c->fd, &modes);
@@ -198,7 +186,7 @@ static int negotiate(struct camera *c, const struct source_config *config, struc
     if (v4l2_modes_choose(modes.mode, modes.n, &wish, &choice) < 0)
         r = no_mode_error(c, &modes, config, err);
     else
-        r = set_format(c, &choice, config, err);
+        r = set_format(c, &choice, err);
     if (!r)
         c->base.fps = set_rate(c, v4l2_millifps(choice.fps) ? choice.fps : config->fps);
     free(modes.mode);

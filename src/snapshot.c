@@ -1,4 +1,4 @@
-#include "preview_snapshot.h"
+#include "snapshot.h"
 
 #include "config-build.h"
 
@@ -22,13 +22,15 @@
 
 #define MAX_SAME_SECOND 99
 
-struct preview_snapshot {
+struct snapshot {
     pthread_t thread;
     struct frame before, after; /* own their memory */
     void (*done)(void *user);
     void *user;
-    atomic_bool ended; /* the text stands */
-    char text[320];
+    char name[SNAPSHOT_NAME_MAX + 1];
+    atomic_bool ended; /* the rest stands */
+    int result;
+    char text[320], path[512];
 };
 
 /* ---------------------------------------------------------------------- PNG */
@@ -171,6 +173,15 @@ static int make_files(struct pair *p, const char *folder, const char *stem)
     return 0;
 }
 
+/* A name of the user's own must not lead out of the folder, nor hide in it. */
+static bool plain(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (*c == '/' || (unsigned char)*c < ' ' || *c == 127)
+            return false;
+    return *name && *name != '.';
+}
+
 /* Names after the time; a second snapshot of the same second gets a number. */
 static int make_pair(struct pair *p, const char *folder, char *stem, size_t size)
 {
@@ -206,13 +217,20 @@ static int write_file(int fd, const struct frame *f)
     return r;
 }
 
-static int save(struct preview_snapshot *s, const char *folder, char *stem, size_t size)
+static int save(struct snapshot *s, const char *folder, char *stem, size_t size)
 {
     struct pair p;
-    int r = make_pair(&p, folder, stem, size), second;
+    int r, second;
 
+    if (*s->name) {
+        (void)snprintf(stem, size, "%s", s->name);
+        r = plain(stem) ? make_files(&p, folder, stem) : -EINVAL;
+    } else {
+        r = make_pair(&p, folder, stem, size);
+    }
     if (r)
         return r;
+    memcpy(s->path, p.path[1], sizeof(s->path));
     r = write_file(p.fd[0], &s->before);
     second = write_file(p.fd[1], &s->after);
     if (!r)
@@ -222,14 +240,18 @@ static int save(struct preview_snapshot *s, const char *folder, char *stem, size
     return r;
 }
 
-static void describe(struct preview_snapshot *s)
+static void describe(struct snapshot *s)
 {
-    char folder[400], stem[64];
+    char folder[400], stem[SNAPSHOT_NAME_MAX + 1];
     int r;
 
     choose_folder(folder, sizeof(folder));
-    r = save(s, folder, stem, sizeof(stem));
-    if (r)
+    r = s->result = save(s, folder, stem, sizeof(stem));
+    if (r == -EINVAL)
+        (void)snprintf(s->text, sizeof(s->text),
+                       "no snapshot '%s': must be a plain file name that begins with no dot",
+                       s->name);
+    else if (r)
         (void)snprintf(s->text, sizeof(s->text), "no snapshot in '%.200s': %s", folder,
                        strerror(-r));
     else
@@ -237,8 +259,9 @@ static void describe(struct preview_snapshot *s)
                        strcmp(folder, ".") ? folder : "the current folder");
 }
 #else
-static void describe(struct preview_snapshot *s)
+static void describe(struct snapshot *s)
 {
+    s->result = -ENOTSUP;
     (void)snprintf(s->text, sizeof(s->text), "no snapshot: built without libpng");
 }
 #endif
@@ -247,29 +270,33 @@ static void describe(struct preview_snapshot *s)
 
 static void *snapshot_main(void *arg)
 {
-    struct preview_snapshot *s = arg;
+    struct snapshot *s = arg;
 
     describe(s);
     atomic_store(&s->ended, true);
-    s->done(s->user);
+    if (s->done)
+        s->done(s->user);
     return NULL;
 }
 
-static void destroy(struct preview_snapshot *s)
+static void destroy(struct snapshot *s)
 {
     frame_free(&s->before);
     frame_free(&s->after);
     free(s);
 }
 
-int preview_snapshot_start(struct preview_snapshot **ret, const struct frame *before,
-                           const struct frame *after, void (*done)(void *user), void *user)
+int snapshot_start(struct snapshot **ret, const struct frame *before, const struct frame *after,
+                   const char *name, void (*done)(void *user), void *user)
 {
-    struct preview_snapshot *s = calloc(1, sizeof(*s));
+    struct snapshot *s = calloc(1, sizeof(*s));
     int r;
 
     if (!s)
         return -ENOMEM;
+    /* One that is too long shall not become another one. */
+    if (name && snprintf(s->name, sizeof(s->name), "%s", name) >= (int)sizeof(s->name))
+        (void)snprintf(s->name, sizeof(s->name), "...");
     s->done = done;
     s->user = user;
     s->before = frame_like(before);
@@ -290,14 +317,20 @@ int preview_snapshot_start(struct preview_snapshot **ret, const struct frame *be
     return 0;
 }
 
-bool preview_snapshot_ended(struct preview_snapshot *s)
+bool snapshot_ended(struct snapshot *s)
 {
     return atomic_load(&s->ended);
 }
 
-void preview_snapshot_finish(struct preview_snapshot *s, char *text, size_t size)
+int snapshot_finish(struct snapshot *s, char *text, size_t size, char *path, size_t path_size)
 {
+    int r;
+
     (void)pthread_join(s->thread, NULL);
     (void)snprintf(text, size, "%s", s->text);
+    if (path)
+        (void)snprintf(path, path_size, "%s", s->path);
+    r = s->result;
     destroy(s);
+    return r;
 }

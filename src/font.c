@@ -3,7 +3,7 @@
  * point of a curve between its neighbours. Lines to stand on and to reach: y 6 is the baseline,
  * k the height of small letters, q that of capitals, 0 the depth of g and p. All are even, so
  * that at scale 1 horizontal lines fall on rows of pixels. */
-#include "preview_font.h"
+#include "font.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -192,7 +192,7 @@ static double distance(const struct segments *s, int i, struct point p)
     return hypot(px - t * dx, py - t * dy);
 }
 
-int preview_font_advance(int c)
+int font_advance(int c)
 {
     const char *const outline = outlines[c - FONT_FIRST];
     int widest = 0;
@@ -213,7 +213,7 @@ int preview_font_advance(int c)
     return 3 + (widest + 1) / 2;
 }
 
-void preview_font_render(int c, int scale, uint8_t *cell, size_t stride)
+void font_render(int c, int scale, uint8_t *cell, size_t stride)
 {
     struct segments s;
 

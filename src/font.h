@@ -14,8 +14,8 @@
 #define FONT_CELL_HEIGHT 17
 
 /* Pixels at scale 1 from one letter to the next. */
-int preview_font_advance(int c);
+int font_advance(int c);
 
 /* Draws @c into a cell of FONT_CELL_WIDTH x FONT_CELL_HEIGHT times @scale pixels: 0 = clear,
  * 255 = ink. */
-void preview_font_render(int c, int scale, uint8_t *cell, size_t stride);
+void font_render(int c, int scale, uint8_t *cell, size_t stride);

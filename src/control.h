@@ -1,0 +1,70 @@
+#pragma once
+/* The daemon's ties to the session: live control on the user's D-Bus, the sleep signal of logind
+ * on the system's, and notification of systemd (ready, status, watchdog). Each is used where it
+ * is there; without any of them the program runs all the same.
+ *
+ * Knows nothing of the pipeline: main gives it a host to ask. Context: main, all of it. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "error.h"
+
+struct control_status {
+    const char *state; /* "running", "no camera", "paused", ... */
+    char reason[160];  /* the same in a sentence; empty while it runs */
+    double fps;        /* of the last second */
+    double latency_p50_ms, latency_p99_ms;
+    int radius_requested, radius;
+    int readers; /* of the virtual camera; -1 = not known */
+    char engine[16], device[128];
+    uint64_t frames_in, frames_out, frames_dropped, frames_bad, reconnects;
+};
+
+/* What the world outside may ask of the daemon. */
+struct control_host {
+    void *user;
+    void (*status)(void *user, struct control_status *ret);
+    void (*settings)(void *user, struct settings *ret);
+    /* Sets one live key. -EINVAL: unknown, not live, or out of range; @err says what is allowed. */
+    int (*set)(void *user, const char *key, const char *value, struct error *err);
+    /* Rereads the configuration; a bad one is refused whole. */
+    int (*reload)(void *user, struct error *err);
+    void (*pause)(void *user, bool paused);
+    void (*sleep)(void *user, bool asleep); /* the machine goes to sleep, or has woken */
+    /* Writes the picture before and after to a file called @name in the folder of snapshots ("":
+     * a name with the time), and tells its @path. -EINVAL: not a plain file name. */
+    int (*snapshot)(void *user, const char *name, char *path, size_t size, struct error *err);
+    void (*statistics)(void *user, FILE *out); /* as --stats writes them */
+};
+
+struct control;
+
+/* @instance: "" or the name of one of several daemons, letters, digits and underscores. What is
+ * not there (no bus, name taken) is logged and left out. -EINVAL: the name. @host is copied, and
+ * asked by control_process(), control_ready() and control_notify() only. Built without libsystemd,
+ * *ret is NULL and nothing below does anything. */
+int control_open(struct control **ret, const char *instance, const struct control_host *host,
+                 struct error *err);
+
+/* All that follows accepts NULL, as where there is nothing to control. */
+void control_close(struct control *c);
+
+/* Readable when control_process() has something to do, which never waits. */
+int control_fd(const struct control *c);
+void control_process(struct control *c);
+
+/* The first picture, or the placeholder, is out. */
+void control_ready(struct control *c);
+
+/* Around a reload that systemd asked for by a signal, so that it knows when that is done. */
+void control_reloading(struct control *c, bool reloading);
+
+/* Frames go on, or there is a reason why not: feeds the watchdog. Called about once a second. */
+void control_progress(struct control *c);
+
+/* Live settings changed by other means than this bus (a reload, the window's keys), or the state
+ * did: tells who listens. */
+void control_notify(struct control *c);

@@ -1,0 +1,245 @@
+#include "daemon.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "devices.h"
+#include "log.h"
+
+#define TICK_NS INT64_C(1000000000)
+#define FIRST_TICK_NS INT64_C(50000000) /* until the first picture is out */
+#define PROGRESS_TICKS 60               /* between two lines of progress */
+
+struct daemon {
+    const struct cli *cli;
+    struct pipeline *p;
+    struct control *control;
+    int devices_fd;
+    bool ready;
+    uint64_t n_rounds; /* of the output stage at the last tick */
+    int ticks;
+};
+
+/* --- what control may ask --- */
+
+static void host_status(void *user, struct control_status *ret)
+{
+    const struct daemon *d = user;
+    struct stats_header header;
+    struct pipeline_state state;
+    struct stats stats;
+    const struct second *last;
+
+    pipeline_state(d->p, &state);
+    pipeline_stats(d->p, &header, &stats);
+    last = stats_last_second(&stats, now_ns());
+    *ret = (struct control_status){
+        .state = state.name,
+        .fps = last ? last->fps : 0.0,
+        .latency_p50_ms = last ? (double)last->p50_ns[STAGE_LATENCY] / 1e6 : 0.0,
+        .latency_p99_ms = last ? (double)last->p99_ns[STAGE_LATENCY] / 1e6 : 0.0,
+        .radius_requested = stats.radius_requested,
+        .radius = stats.radius_last,
+        .readers = state.readers,
+        .frames_in = stats.frames_in,
+        .frames_out = stats.frames_out,
+        .frames_dropped = stats.frames_dropped,
+        .frames_bad = stats.frames_bad,
+        .reconnects = stats.reconnects,
+    };
+    memcpy(ret->reason, state.reason, sizeof(ret->reason));
+    memcpy(ret->engine, header.engine, sizeof(ret->engine));
+    memcpy(ret->device, header.device, sizeof(ret->device));
+}
+
+static void host_settings(void *user, struct settings *ret)
+{
+    pipeline_settings(((struct daemon *)user)->p, ret);
+}
+
+static int host_set(void *user, const char *key, const char *value, struct error *err)
+{
+    const int r = pipeline_set(((struct daemon *)user)->p, key, value, err);
+
+    if (r == 0)
+        log_info("%s = %s", key, value);
+    return r;
+}
+
+static int host_reload(void *user, struct error *err)
+{
+    const struct daemon *d = user;
+    struct settings new;
+    const int r = cli_settings(d->cli, &new, err);
+
+    if (r)
+        log_error("%s; the running settings stay", err->text);
+    else
+        pipeline_apply(d->p, &new);
+    return r;
+}
+
+static void host_pause(void *user, bool paused)
+{
+    pipeline_pause(((struct daemon *)user)->p, paused);
+}
+
+static void host_sleep(void *user, bool asleep)
+{
+    pipeline_sleep(((struct daemon *)user)->p, asleep);
+}
+
+static int host_snapshot(void *user, const char *name, char *path, size_t size, struct error *err)
+{
+    return pipeline_snapshot(((struct daemon *)user)->p, name, path, size, err);
+}
+
+static void host_statistics(void *user, FILE *out)
+{
+    struct stats_header header;
+    struct stats stats;
+
+    pipeline_stats(((struct daemon *)user)->p, &header, &stats);
+    stats_print_json(&header, &stats, out);
+}
+
+/* --- the instance --- */
+
+/* Several daemons are told apart by the names of their configuration files. */
+static void instance_name(const struct cli *cli, char *ret, size_t size)
+{
+    const char *path = cli->config_path ? cli->config_path : "";
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t n = strcspn(name, ".");
+
+    if (n == strlen("bilatcam") && !strncmp(name, "bilatcam", n))
+        n = 0;
+    if (n >= size)
+        n = size - 1;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (char)(isalnum((unsigned char)name[i]) ? name[i] : '_');
+    ret[n] = '\0';
+}
+
+static void open_control(struct daemon *d)
+{
+    const struct control_host host = {
+        .user = d,
+        .status = host_status,
+        .settings = host_settings,
+        .set = host_set,
+        .reload = host_reload,
+        .pause = host_pause,
+        .sleep = host_sleep,
+        .snapshot = host_snapshot,
+        .statistics = host_statistics,
+    };
+    char instance[64];
+    struct error err;
+
+    instance_name(d->cli, instance, sizeof(instance));
+    if (control_open(&d->control, instance, &host, &err))
+        log_warning("no live control: %s", err.text);
+}
+
+/* --- the loop --- */
+
+/* One line now and then, for whoever reads the log of a daemon. */
+static void log_progress(struct daemon *d)
+{
+    struct control_status s;
+
+    host_status(d, &s);
+    log_info("%s, %.1f frames/s, latency %.1f ms (p99 %.1f), radius %d of %d, %llu frames, %llu "
+             "dropped, %llu damaged",
+             s.state, s.fps, s.latency_p50_ms, s.latency_p99_ms, s.radius, s.radius_requested,
+             (unsigned long long)s.frames_out, (unsigned long long)s.frames_dropped,
+             (unsigned long long)s.frames_bad);
+}
+
+static void tick(struct daemon *d)
+{
+    struct pipeline_state state;
+
+    pipeline_state(d->p, &state);
+    if (!d->ready && state.n_rounds) {
+        d->ready = true;
+        control_ready(d->control);
+    }
+    if (state.n_rounds != d->n_rounds)
+        control_progress(d->control);
+    d->n_rounds = state.n_rounds;
+    if (d->ready && ++d->ticks % PROGRESS_TICKS == 0)
+        log_progress(d);
+}
+
+/* What poll() says is there to be read. False: the end. */
+static bool serve(struct daemon *d, const struct pollfd *fds)
+{
+    struct signalfd_siginfo info;
+    struct error err;
+    uint64_t n;
+
+    if (fds[0].revents || fds[1].revents)
+        return false;
+    if (fds[2].revents && read(fds[2].fd, &info, sizeof(info)) == sizeof(info)) {
+        control_reloading(d->control, true);
+        (void)host_reload(d, &err);
+        control_reloading(d->control, false);
+    }
+    if (fds[3].revents && read(fds[3].fd, &n, sizeof(n)) == sizeof(n))
+        control_notify(d->control);
+    if (fds[4].revents && devices_changed(d->devices_fd))
+        pipeline_devices_changed(d->p);
+    if (fds[5].revents)
+        control_process(d->control);
+    return true;
+}
+
+static void loop(struct daemon *d, int stop_fd, int hangup_fd)
+{
+    struct pollfd fds[] = {
+        {.fd = pipeline_done_fd(d->p), .events = POLLIN},
+        {.fd = stop_fd, .events = POLLIN},
+        {.fd = hangup_fd, .events = POLLIN},
+        {.fd = pipeline_news_fd(d->p), .events = POLLIN},
+        {.fd = d->devices_fd, .events = POLLIN},
+        {.fd = control_fd(d->control), .events = POLLIN},
+    };
+    int64_t t_tick = now_ns() + FIRST_TICK_NS;
+
+    for (;;) {
+        const int64_t wait_ns = t_tick > now_ns() ? t_tick - now_ns() : 0;
+        const int n = poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(wait_ns / 1000000 + 1));
+
+        if (n < 0 && errno != EINTR)
+            return;
+        if (n > 0 && !serve(d, fds))
+            return;
+        if (now_ns() >= t_tick) {
+            tick(d);
+            t_tick = now_ns() + (d->ready ? TICK_NS : FIRST_TICK_NS);
+        }
+    }
+}
+
+void daemon_run(const struct cli *cli, struct pipeline *p, int stop_fd, int hangup_fd)
+{
+    struct daemon d = {.cli = cli, .p = p, .devices_fd = -1};
+
+    if (pipeline_live(p)) {
+        d.devices_fd = devices_watch();
+        if (d.devices_fd < 0)
+            log_debug("changes in /dev are not noticed: %s", strerror(-d.devices_fd));
+        open_control(&d);
+    }
+    loop(&d, stop_fd, hangup_fd);
+    control_close(d.control);
+    if (d.devices_fd >= 0)
+        (void)close(d.devices_fd);
+}

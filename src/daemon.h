@@ -1,0 +1,9 @@
+#pragma once
+/* What goes on around the pipeline while it runs: signals, live control, devices that come and
+ * go, the watchdog, and a line of progress now and then. Context: main. */
+#include "cli.h"
+#include "pipeline.h"
+
+/* Returns when frames have ended, or @stop_fd (an eventfd) is readable. @hangup_fd is a signalfd
+ * that tells of SIGHUP. */
+void daemon_run(const struct cli *cli, struct pipeline *p, int stop_fd, int hangup_fd);

@@ -1,0 +1,24 @@
+#pragma once
+/* A picture before and after the filter, as two PNG files, written by a thread of its own. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "frame.h"
+
+struct snapshot;
+
+#define SNAPSHOT_NAME_MAX 64
+
+/* Copies both frames, which are alike, and starts writing them to the new files NAME-before.png
+ * and NAME-after.png in $XDG_PICTURES_DIR, else ~/Pictures, else the current folder. @name: a
+ * plain file name; NULL or "": one made of the time. @done (or NULL) is called by the thread at
+ * its end. -ENOMEM, -EAGAIN. Context: the same thread as for finish. */
+int snapshot_start(struct snapshot **ret, const struct frame *before, const struct frame *after,
+                   const char *name, void (*done)(void *user), void *user);
+
+/* Waits for the end. What came of it: 0 or a negative errno (-EINVAL: the name; -EEXIST), in
+ * words in @text, in one or two lines, and in @path (or NULL) the name of the second file. */
+int snapshot_finish(struct snapshot *s, char *text, size_t size, char *path, size_t path_size);
+
+/* Whether finish would not wait. */
+bool snapshot_ended(struct snapshot *s);

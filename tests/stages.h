@@ -1,0 +1,74 @@
+#pragma once
+/* The three stages on a bench: with a camera, an engine and a screen that fail on purpose.
+ * Context: one bench at a time. */
+#include "unit.h"
+
+#include <stdatomic.h>
+
+#include "capture.h"
+#include "filtering.h"
+#include "output.h"
+
+#define WIDTH 34
+#define HEIGHT 19
+#define N_SLOTS 16
+
+/* A camera that goes at frame `goes_at` and comes back after `fails` attempts to open it. */
+struct test_camera {
+    atomic_int opened, closed;
+    int fails;
+    atomic_bool absent;            /* cannot be opened at all */
+    int other_width, other_height; /* when it comes back; 0 = as before */
+    uint64_t next, goes_at, ends_at;
+    int pause_ms; /* before each frame */
+    int wait_fd;
+    struct shared *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
+    uint8_t memory[4 * WIDTH * HEIGHT * 2];
+};
+extern struct test_camera camera;
+extern const struct source_ops camera_ops;
+
+/* An engine like the CPU's, several deep, that breaks for good at a given frame. */
+struct engine *make_flaky(int depth, int breaks_at, bool in_submit);
+extern const struct engine_ops flaky_ops;
+extern int n_destroyed, n_pinned;
+extern int n_failures; /* of attempts to create one */
+
+/* A sink that keeps checksums, or fails at a frame: for good, or as a device for some attempts to
+ * open it. */
+struct test_screen {
+    struct sink sink;
+    int n, fails_at;
+    atomic_int opened;
+    int open_failures;
+    int n_cards; /* pictures that are no frames */
+    uint64_t seq[1024];
+    uint64_t sum[1024];
+    struct frame first;
+};
+extern struct test_screen screen;
+extern const struct sink_ops screen_ops, device_screen_ops;
+
+struct bench {
+    struct shared shared;
+    struct capture capture;
+    struct filtering filtering;
+    struct output output;
+    struct ring *captured, *filtered;
+    struct slot slots[N_SLOTS];
+    int next;
+    const struct sink_ops *screen; /* NULL: screen_ops */
+    bool wait;                     /* for devices that are not there */
+};
+
+/* To be called first: @goes_at and @ends_at of the camera, @fails_at of the screen. */
+void reset(uint64_t goes_at, uint64_t ends_at, int fails_at);
+
+/* @b is zero, but for the last fields. */
+void open_bench(struct bench *b, struct engine *engine);
+
+/* Runs the stages to the end of the stream. */
+void run_bench(struct bench *b);
+
+/* Closes all, and checks that every frame which the source had is accounted for. */
+void close_bench(struct bench *b);
