@@ -13,6 +13,8 @@
 #define RETRY_LAST_NS INT64_C(30000000000)
 #define STEADY_NS INT64_C(10000000000) /* so long without trouble, and it is forgotten */
 #define OTHER_NS INT64_C(2000000000)   /* "auto" waits so long for the camera that it lost */
+#define DAMAGED_NS INT64_C(1000000000) /* of nothing but damaged pictures, and it is opened anew   \
+                                        */
 
 /* What is assumed of a camera that is not there yet. */
 #define ASSUMED_WIDTH 1280
@@ -171,6 +173,7 @@ int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, 
     if (r)
         return error_set(err, r, "epoll: %s", strerror(-r));
     set_state(c, STREAM_STARTS, NULL);
+    c->t_whole_ns = now_ns();
     r = open_source(c, c->wish.name, false, err);
     if (r == 0) {
         adopt(c);
@@ -303,8 +306,9 @@ static bool try_to_open(struct capture *c)
             close_source(c);
         }
     }
+    c->t_whole_ns = now_ns();
     if (r == 0)
-        c->t_retry_ns = now_ns() + c->wait_ns;
+        c->t_retry_ns = c->t_whole_ns + c->wait_ns;
     else if (r != -ECANCELED)
         note_lost(c, &err);
     return !shared_stopping(c->shared);
@@ -367,6 +371,19 @@ static bool take_picture(struct capture *c, const struct frame *image)
     return r == 0;
 }
 
+/* Now and then a picture is damaged, and the last good one stays. A camera that gives nothing else
+ * is as good as one that gives nothing. */
+static bool tolerate_damage(struct capture *c)
+{
+    const int64_t limit = 5 * c->shared->interval_ns;
+    struct error err;
+
+    if (now_ns() - c->t_whole_ns <= (limit > DAMAGED_NS ? limit : DAMAGED_NS))
+        return true;
+    (void)error_set(&err, -ETIMEDOUT, "%s gives only damaged pictures", c->source->name);
+    return handle_read_error(c, -ETIMEDOUT, &err);
+}
+
 /* False: the reader of the ring has gone. */
 static bool deliver(struct capture *c, const struct frame *image)
 {
@@ -381,8 +398,9 @@ static bool deliver(struct capture *c, const struct frame *image)
     c->slot->convert_ns = c->slot->t_ready_ns - t_read;
     if (!whole) {
         c->n_bad_jpegs++;
-        return true;
+        return tolerate_damage(c);
     }
+    c->t_whole_ns = t_read;
     c->n_delivered++;
     if (ring_put(c->out, &c->slot) == 0)
         return true;

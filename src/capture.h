@@ -52,6 +52,7 @@ struct capture {
     int64_t t_lost_ns, t_back_ns;
     int64_t t_retry_ns; /* when the source is to be opened again */
     int64_t wait_ns;    /* the pause before that */
+    int64_t t_whole_ns; /* when the last whole picture came, or the source was opened */
     unsigned device_news;
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
