@@ -12,7 +12,16 @@
 #define ROWS_MOST 32
 #define ROWS_LEAST 8
 
-enum byte_row { BYTES_Y, BYTES_Y0, BYTES_Y1, BYTES_UV, BYTES_U, BYTES_V, BYTE_ROWS };
+enum byte_row {
+    BYTES_Y,
+    BYTES_UV,
+    BYTES_Y0,
+    BYTES_Y1,
+    BYTES_U,
+    BYTES_V,
+    BYTES_OUT, /* as in struct row_job */
+    BYTE_ROWS = BYTES_OUT + 8
+};
 
 static size_t round_up(size_t n, size_t unit)
 {
@@ -27,7 +36,7 @@ static int columns_of(const struct frame *f)
 
 static size_t sample_bytes(enum row_arithmetic a)
 {
-    return row_is_real(a) ? sizeof(float) : sizeof(int16_t);
+    return a == ROWS_FIXED ? sizeof(int16_t) : sizeof(float);
 }
 
 void band_finish(struct band *b)
@@ -114,6 +123,23 @@ static const void *last_sample(const struct band *b, const void *row, int column
     return (const uint8_t *)row + (size_t)(columns - 1) * sample_bytes(b->arithmetic);
 }
 
+/* Luma of ROWS_TABLE, for which chroma is in BYTES_U and BYTES_V. */
+static void load_table_luma(struct band *b, const struct row_kernels *kernels,
+                            const struct row_plan *plan, const uint8_t *y, int row, int columns)
+{
+    int16_t *const planes[2] = {plane_row(b, row, PLANE_Y0), plane_row(b, row, PLANE_Y1)};
+
+    if (y != byte_row(b, BYTES_Y))
+        memcpy(byte_row(b, BYTES_Y), y, 2 * (size_t)columns);
+    kernels->table_luma(&plan->scale, byte_row(b, BYTES_Y), byte_row(b, BYTES_U),
+                        byte_row(b, BYTES_V), planes, columns);
+    for (int p = 0; p < 2; p++) {
+        const int16_t first = planes[p][0], last = planes[p][2 * columns - 1];
+
+        pad_row(plan, planes[p], (int16_t[2]){first, first}, (int16_t[2]){last, last}, columns);
+    }
+}
+
 static void load_luma(struct band *b, const struct row_kernels *kernels,
                       const struct row_plan *plan, const uint8_t *y, int row, int columns,
                       bool pair)
@@ -141,8 +167,12 @@ static void load_chroma(struct band *b, const struct row_kernels *kernels,
     void *const planes[3] = {plane_row(b, row, PLANE_C), plane_row(b, row, PLANE_U),
                              plane_row(b, row, PLANE_V)};
 
-    kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, byte_row(b, BYTES_U),
-                                                   byte_row(b, BYTES_V), planes, columns);
+    if (plan->arithmetic == ROWS_TABLE)
+        kernels->table_chroma(&plan->scale, byte_row(b, BYTES_U), byte_row(b, BYTES_V),
+                              (int16_t *const[3]){planes[0], planes[1], planes[2]}, columns);
+    else
+        kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, byte_row(b, BYTES_U),
+                                                       byte_row(b, BYTES_V), planes, columns);
     for (int p = 0; p < 3; p++)
         pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
 }
@@ -185,12 +215,11 @@ static const uint8_t *read_row(struct band *b, const struct row_kernels *kernels
     return frame_row(in, 0, y);
 }
 
-/* The other way: from BYTES_Y0 to BYTES_V into row @y; chroma only if @chroma. */
+/* The other way: from @from, as in struct row_job, into row @y; chroma only if @chroma. */
 static void write_row(struct band *b, const struct row_kernels *kernels, const struct frame *out,
-                      int y, int columns, bool chroma)
+                      int y, uint8_t *const from[4], int columns, bool chroma)
 {
-    const uint8_t *y0 = byte_row(b, BYTES_Y0), *y1 = byte_row(b, BYTES_Y1);
-    const uint8_t *u = byte_row(b, BYTES_U), *v = byte_row(b, BYTES_V);
+    const uint8_t *y0 = from[0], *y1 = from[1], *u = from[2], *v = from[3];
     uint8_t *luma = byte_row(b, BYTES_Y), *uv = byte_row(b, BYTES_UV);
     const int cy = y >> format_table[out->format].vshift;
 
@@ -236,7 +265,10 @@ static void load_rows(struct band *b, const struct row_kernels *kernels,
         const bool chroma = layout != ROWS_GREY && y >> vshift != loaded;
         const uint8_t *luma = read_row(b, kernels, in, y, columns, chroma);
 
-        load_luma(b, kernels, plan, luma, y - top, columns, layout == ROWS_PAIR);
+        if (plan->arithmetic == ROWS_TABLE)
+            load_table_luma(b, kernels, plan, luma, y - top, columns);
+        else
+            load_luma(b, kernels, plan, luma, y - top, columns, layout == ROWS_PAIR);
         if (chroma) {
             loaded = y >> vshift;
             load_chroma(b, kernels, plan, loaded - (top >> vshift), columns);
@@ -258,23 +290,39 @@ static enum row_joint joint_of(const struct frame *f, int y)
     return y % 2 ? JOINT_ADD : JOINT_STORE;
 }
 
+/* Two rows at a time. What goes below the picture's last row is not written. */
+static void filter_table_rows(struct band *b, const struct row_kernels *kernels,
+                              struct row_job *job, const struct frame *out, int first, int last)
+{
+    const bool shared = format_table[out->format].vshift;
+
+    for (int y = first; y < last; y += 2) {
+        job->rows = &b->rows[y - first + job->plan->reach_y];
+        job->joint = shared && y + 1 < last ? JOINT_ADD : JOINT_NONE;
+        kernels->filter[ROWS_TABLE][ROWS_PAIR](job);
+        write_row(b, kernels, out, y, job->out, job->columns, true);
+        if (y + 1 < last)
+            write_row(b, kernels, out, y + 1, job->out + 4, job->columns, !shared);
+    }
+}
+
 void band_run(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
               const struct frame *in, const struct frame *out, int first, int last)
 {
     const enum row_layout layout = plan_layout(in->format);
-    struct row_job job = {
-        .plan = plan,
-        .columns = columns_of(in),
-        .sums = b->sums,
-        .out = {byte_row(b, BYTES_Y0), byte_row(b, BYTES_Y1), byte_row(b, BYTES_U),
-                byte_row(b, BYTES_V)},
-    };
+    struct row_job job = {.plan = plan, .columns = columns_of(in), .sums = b->sums};
 
+    for (int i = 0; i < 8; i++)
+        job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
     load_rows(b, kernels, plan, in, first, last);
+    if (plan->arithmetic == ROWS_TABLE) {
+        filter_table_rows(b, kernels, &job, out, first, last);
+        return;
+    }
     for (int y = first; y < last; y++) {
         job.rows = &b->rows[y - first + plan->reach_y];
         job.joint = joint_of(in, y);
         kernels->filter[plan->arithmetic][layout](&job);
-        write_row(b, kernels, out, y, job.columns, job.joint != JOINT_STORE);
+        write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }
 }

@@ -85,9 +85,3 @@ static inline F f_lower_exponent(F p, F t)
     return _mm512_castsi512_ps(
         _mm512_sub_epi32(_mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(t), 23)));
 }
-
-static inline F f_reciprocal_guess(F t)
-{
-    return _mm512_castsi512_ps(
-        _mm512_sub_epi32(_mm512_set1_epi32(0x7EF311C7), _mm512_castps_si512(t)));
-}

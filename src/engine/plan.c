@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rows_fixed_weight.h"
@@ -17,6 +18,13 @@
  * the first that rounds to nothing. */
 #define TABLE_RANGE 11.2
 
+/* A spatial distance of ROWS_TABLE that leaves no weight whatever is added to it. */
+#define TABLE_FAR 0x7FFFU
+
+/* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
+ * than it wins. */
+#define TABLE_RADIUS 3
+
 enum row_layout plan_layout(enum frame_format format)
 {
     const struct format_info *info = &format_table[format];
@@ -24,9 +32,10 @@ enum row_layout plan_layout(enum frame_format format)
     return info->components == 1 ? ROWS_GREY : info->hshift ? ROWS_PAIR : ROWS_SINGLE;
 }
 
-static struct row_scale scale_of(const struct colour_distance *l, double s)
+static struct row_scale scale_of(const struct colour_distance *l, double s, enum row_arithmetic a)
 {
-    const double factor[6] = {l->a, l->b, l->c, l->d, l->e, l->f};
+    const double uv = a == ROWS_TABLE ? sqrt(2.0) : 1.0;
+    const double factor[6] = {l->a, l->b, l->c, uv * l->d, uv * l->e, uv * l->f};
     struct row_scale k = {
         .a = (float)(s * l->a),
         .b = (float)(s * l->b),
@@ -56,12 +65,12 @@ struct fixed_form {
 };
 
 /* The largest scale with which samples less 128 fit planes of 16 bits. */
-static double largest_scale(const struct colour_distance *l)
+static double largest_scale(const struct colour_distance *l, enum row_arithmetic a)
 {
-    const double widest =
-        fmax(fmax(l->a, fabs(l->b) + fabs(l->c)), fmax(fabs(l->d) + fabs(l->e), l->f));
+    const double y = l->a, c = fabs(l->b) + fabs(l->c);
+    const double uv = fmax(fabs(l->d) + fabs(l->e), l->f);
 
-    return 255.9 / widest;
+    return 255.9 / (a == ROWS_TABLE ? fmax(y + c, sqrt(2.0) * uv) : fmax(fmax(y, c), uv));
 }
 
 static void set_per_x(struct fixed_form *form, const struct filter *f, double per_x)
@@ -75,13 +84,14 @@ static void set_per_x(struct fixed_form *form, const struct filter *f, double pe
 static struct fixed_form fixed_form(const struct filter *f, const struct colour_distance *l,
                                     enum row_arithmetic arithmetic)
 {
+    const double largest = largest_scale(l, arithmetic);
     struct fixed_form form = {.arithmetic = arithmetic};
 
     if (arithmetic == ROWS_FIXED) {
         form.range = FIXED_RANGE;
         for (form.shift = 2;; form.shift++) {
             set_per_x(&form, f, 65536.0 / (FIXED_RANGE * (1 << form.shift)));
-            if (form.scale <= largest_scale(l))
+            if (form.scale <= largest)
                 return form;
         }
     }
@@ -89,7 +99,7 @@ static struct fixed_form fixed_form(const struct filter *f, const struct colour_
     for (form.shift = 7;; form.shift--) {
         set_per_x(&form, f, (ROW_TABLE_SIZE << form.shift) / TABLE_RANGE);
         form.half = 1U << form.shift >> 1;
-        if (form.shift == 0 || form.scale <= largest_scale(l))
+        if (form.shift == 0 || form.scale <= largest)
             return form;
     }
 }
@@ -129,8 +139,8 @@ static int fixed_weight(const struct fixed_form *form, unsigned z)
 
 /* Whether sums of weights fit without widening: 2^16 units of 128 / 2^15, and remainders of
  * less than 128 each. In pairs a tap adds the mean of up to two weights, and the ends of rows
- * have taps of one. */
-static bool weights_fit(const struct filter *f, enum row_layout layout)
+ * have taps of one. ROWS_TABLE sums in 32 bits, and products with samples of up to 128 too. */
+static bool weights_fit(const struct filter *f, enum row_arithmetic a, enum row_layout layout)
 {
     const int per_tap = layout == ROWS_PAIR ? 2 : 1;
     const int n_taps = filter_taps(f->window, f->radius) / per_tap + 2 * (2 * f->radius + 1);
@@ -139,7 +149,7 @@ static bool weights_fit(const struct filter *f, enum row_layout layout)
     for (int dy = -f->radius; dy <= f->radius; dy++)
         for (int dx = -filter_half_width(f, dy); dx <= filter_half_width(f, dy); dx++)
             sum += exp(-space_exponent(f, dx, dy));
-    return sum < 250.0 * per_tap && n_taps < 65536 / 128;
+    return a == ROWS_TABLE ? sum < 500.0 : sum < 250.0 * per_tap && n_taps < 65536 / 128;
 }
 
 /* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
@@ -158,7 +168,8 @@ static double lone_pixel_error(const struct filter *f, const struct fixed_form *
 
             true_w += n * exp(-xs - x);
             w += n * q;
-            sum += n * ((dy * q + 16384) >> 15);
+            sum += form->arithmetic == ROWS_TABLE ? n * (dy * (q / 32768.0))
+                                                  : n * ((dy * q + 16384) >> 15);
         }
     return fabs(sum / (1.0 + w / 32768.0) - dy * true_w / (1.0 + true_w));
 }
@@ -171,7 +182,8 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
     const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / l->a);
 
     /* Steps so coarse that the furthest one in range still weighs are of no use. */
-    if (form->shift == 0 || fixed_weight(form, 65535) != 0 || !weights_fit(f, layout))
+    if (form->shift == 0 || fixed_weight(form, 65535) != 0 ||
+        !weights_fit(f, form->arithmetic, layout))
         return false;
     for (int i = 1; i <= STEPS; i++) {
         const double levels = furthest * i / STEPS;
@@ -256,17 +268,62 @@ static void make_taps(struct row_plan *plan, const struct fixed_form *form, cons
                       enum row_layout layout, double limit)
 {
     const int reach = layout == ROWS_PAIR ? (f->radius + 1) / 2 : f->radius;
-    double sum = 0.0, w;
+    const double own = space_exponent(f, 1, 0);
+    double sum = exp(-own), w;
 
+    set_space(plan, form, &plan->own, 0, own);
     for (int kind = 1; kind <= (TAP_EVEN | TAP_UP | TAP_DOWN); kind++)
         for (int dy = -f->radius; dy <= f->radius; dy++)
             for (int k = -reach; k <= reach; k++) {
                 struct row_tap t = {.dy = (int16_t)dy, .k = (int16_t)k};
 
-                if (make_tap(plan, form, &t, f, layout, &w) == kind)
+                if ((dy || k) && make_tap(plan, form, &t, f, layout, &w) == kind)
                     append(plan, &t, (uint8_t)kind, w, limit, &sum);
             }
+    if (plan->n_runs == 0) /* all but the column itself is too far */
+        plan->run[plan->n_runs++] = (struct row_run){.pairs = TAP_EVEN};
     plan->run[plan->n_runs - 1].flush = true;
+}
+
+/* Distances for the pixels of the column k to the right in row dy, from the even and the odd
+ * pixel; false if neither has one of them in its window. */
+static bool set_table_space(uint32_t space[2], const struct fixed_form *form,
+                            const struct filter *f, int dy, int k)
+{
+    const int h = abs(dy) <= f->radius ? filter_half_width(f, dy) : -1;
+    bool any = false;
+
+    for (int from = 0; from < 2; from++) {
+        space[from] = TABLE_FAR * 0x10001U;
+        for (int to = 0; to < 2; to++) {
+            const int dx = 2 * k + to - from;
+            const double x = space_exponent(f, dx, dy);
+
+            if (abs(dx) > h || x >= form->range)
+                continue;
+            space[from] -= (TABLE_FAR - fixed_space(form, x)) << 16 * to;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void make_table_taps(struct row_plan *plan, const struct fixed_form *form,
+                            const struct filter *f)
+{
+    const int reach = (f->radius + 1) / 2;
+    double sum = 0.0;
+
+    for (int kind = 1; kind <= (TAP_UPPER | TAP_LOWER); kind++)
+        for (int dy = -f->radius; dy <= f->radius + 1; dy++)
+            for (int k = -reach; k <= reach; k++) {
+                struct row_tap t = {.dy = (int16_t)dy, .k = (int16_t)k};
+                const bool upper = set_table_space(&t.space.fixed[0], form, f, dy, k);
+                const bool lower = set_table_space(&t.space.fixed[2], form, f, dy - 1, k);
+
+                if ((upper ? TAP_UPPER : 0) + (lower ? TAP_LOWER : 0) == kind)
+                    append(plan, &t, (uint8_t)kind, 0.0, 1.0, &sum);
+            }
 }
 
 /* The first of the table, 16-bit arithmetic and floating point that holds the bound. Returns
@@ -275,11 +332,13 @@ static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
                                 const struct filter *f, const struct colour_distance *l,
                                 enum row_layout layout, bool prefers_table)
 {
+    const bool table = prefers_table && layout == ROWS_PAIR && f->radius >= TABLE_RADIUS;
+
     if (f->range == RANGE_LORENTZIAN) {
         plan->arithmetic = ROWS_LORENTZIAN;
         return sqrt(0.5) / f->sigma_color;
     }
-    for (int a = prefers_table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED; a--) {
+    for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED; a--) {
         *form = fixed_form(f, l, (enum row_arithmetic)a);
         plan->arithmetic = form->arithmetic;
         if (fixed_holds(f, l, form, layout))
@@ -298,11 +357,15 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
 
     plan->n_taps = plan->n_runs = plan->reach_x = plan->reach_y = 0;
     plan->shift = form.shift;
+    plan->centre = (uint16_t)fixed_weight(&form, form.half);
     plan->cap = (uint16_t)(65535 >> form.shift);
     for (int i = 0; i < ROW_TABLE_SIZE; i++) {
         plan->table[0][i] = (uint8_t)(table_weight(i) & 255);
         plan->table[1][i] = (uint8_t)(table_weight(i) >> 8);
     }
-    plan->scale = scale_of(&l, scale);
-    make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
+    plan->scale = scale_of(&l, scale, plan->arithmetic);
+    if (plan->arithmetic == ROWS_TABLE)
+        make_table_taps(plan, &form, f);
+    else
+        make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
 }

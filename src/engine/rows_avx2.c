@@ -85,12 +85,6 @@ static inline F f_lower_exponent(F p, F t)
         _mm256_sub_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(_mm256_castps_si256(t), 23)));
 }
 
-static inline F f_reciprocal_guess(F t)
-{
-    return _mm256_castsi256_ps(
-        _mm256_sub_epi32(_mm256_set1_epi32(0x7EF311C7), _mm256_castps_si256(t)));
-}
-
 #include "rows_kernels.h"
 
 const struct row_kernels row_kernels_avx2 = {.name = "avx2", .label = "AVX2", ROW_KERNELS};

@@ -89,28 +89,6 @@ static inline V v_join(I low, I high)
     return r;
 }
 
-/* Looks both up in place. */
-#define HAVE_TABLE
-typedef const uint8_t (*T)[ROW_TABLE_SIZE];
-
-#define t_load(table) (table)
-
-static inline void lookup(T table, V *a, int shift)
-{
-    for (int i = 0; i < LANES; i++) {
-        const int index = smaller(unsigned_lane(*a, i) >> shift, ROW_TABLE_SIZE - 1);
-
-        a->lane[i] = (int16_t)(table[0][index] | table[1][index] << 8);
-    }
-}
-
-static inline void v_lookup(T table, V *a, V *b, int shift)
-{
-    lookup(table, a, shift);
-    if (b != a)
-        lookup(table, b, shift);
-}
-
 static inline void v_store_u8(uint8_t *p, V a)
 {
     for (int i = 0; i < LANES; i++)
@@ -157,18 +135,134 @@ static inline F from_bits(I a)
 
 /* Unsigned, because the bits that are shifted out and the sign are not to be looked at. */
 HALF_OP(I, lower_exponent, (I p, I t), (int32_t)((uint32_t)p.lane[i] - ((uint32_t)t.lane[i] << 23)))
-HALF_OP(I, reciprocal_guess, (I t), 0x7EF311C7 - t.lane[i])
 
 static inline F f_lower_exponent(F p, F t)
 {
     return from_bits(lower_exponent(bits(p), bits(t)));
 }
 
-static inline F f_reciprocal_guess(F t)
-{
-    return from_bits(reciprocal_guess(bits(t)));
-}
-
 #include "rows_kernels.h"
 
-const struct row_kernels row_kernels_c = {.name = "c", .label = "plain C", ROW_KERNELS};
+/* ROWS_TABLE for one row of a column, as rows.h describes it. */
+struct table_sums {
+    int y[2], w[2], u, v;
+};
+
+static const int16_t *table_words(const struct row_planes *q, enum row_plane p, int x)
+{
+    return (const int16_t *)q->plane[p] + 2 * x;
+}
+
+static int table_weight(const struct row_plan *plan, unsigned z)
+{
+    const int index = smaller((int)(z >> plan->shift), ROW_TABLE_SIZE - 1);
+
+    return plan->table[0][index] | plan->table[1][index] << 8;
+}
+
+static void table_tap(struct table_sums *s, const struct row_plan *plan,
+                      const struct row_planes *centre, int x, const struct row_planes *q, int at,
+                      const uint32_t space[2])
+{
+    const int16_t *l0 = table_words(centre, PLANE_Y0, x), *l = table_words(q, PLANE_Y0, at);
+    const int16_t *uv0 = table_words(centre, PLANE_C, x), *uv = table_words(q, PLANE_C, at);
+    const int du = saturate(uv[0] - uv0[0]), dv = saturate(uv[1] - uv0[1]);
+    const unsigned base = ((unsigned)(du * du) + (unsigned)(dv * dv)) >> 16;
+
+    for (int to = 0; to < 2; to++) {
+        int both = 0;
+
+        for (int from = 0; from < 2; from++) {
+            const int d = saturate(l[to] - l0[from]);
+            const unsigned near = base + (space[from] >> 16 * to & 0xFFFF);
+            const unsigned z = near + (unsigned)((d * d + 16384) >> 15);
+            const int w = table_weight(plan, z < 65535 ? z : 65535);
+
+            s->y[from] += w * table_words(q, PLANE_Y1, at)[to];
+            s->w[from] += w;
+            both += w;
+        }
+        s->u += (both + 1) / 2 * table_words(q, PLANE_U, at)[to];
+        s->v += (both + 1) / 2 * table_words(q, PLANE_V, at)[to];
+    }
+}
+
+static struct table_sums table_window(const struct row_job *job, int x, int row)
+{
+    const struct row_plan *plan = job->plan;
+    struct table_sums s = {0};
+
+    for (const struct row_tap *t = plan->tap; t < plan->tap + plan->n_taps; t++)
+        table_tap(&s, plan, &job->rows[row], x, &job->rows[t->dy], x + t->k,
+                  &t->space.fixed[2 * row]);
+    return s;
+}
+
+static void table_store(uint8_t *out, float level)
+{
+    const int v = (int)(level + 128.5F);
+
+    *out = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+static void table_store_chroma(uint8_t *const out[2], int x, float u, float v, float w)
+{
+    const float per_w = 2.0F / w; /* weights of chroma are means of two */
+
+    table_store(out[0] + x, u * per_w);
+    table_store(out[1] + x, v * per_w);
+}
+
+static void table_pair_rows(const struct row_job *job)
+{
+    for (int x = 0; x < job->columns; x++) {
+        float u[2], v[2], w[2];
+
+        for (int row = 0; row < 2; row++) {
+            const struct table_sums s = table_window(job, x, row);
+
+            for (int i = 0; i < 2; i++)
+                table_store(job->out[4 * row + i] + x, (float)s.y[i] / (float)s.w[i]);
+            u[row] = (float)s.u;
+            v[row] = (float)s.v;
+            w[row] = (float)s.w[0] + (float)s.w[1];
+        }
+        if (job->joint == JOINT_ADD) {
+            table_store_chroma(&job->out[2], x, u[0] + u[1], v[0] + v[1], w[0] + w[1]);
+            continue;
+        }
+        for (int row = 0; row < 2; row++)
+            table_store_chroma(&job->out[4 * row + 2], x, u[row], v[row], w[row]);
+    }
+}
+
+/* A byte less 128, scaled by units of 1/128. */
+static int16_t table_scaled(uint8_t byte, int16_t q)
+{
+    return (int16_t)(((byte - 128) * 256 * q + 16384) >> 15);
+}
+
+static void table_luma(const struct row_scale *s, const uint8_t *y, const uint8_t *u,
+                       const uint8_t *v, int16_t *const plane[2], int n)
+{
+    for (int x = 0; x < 2 * n; x++) {
+        const int c = table_scaled(u[x / 2], s->q[1]) + table_scaled(v[x / 2], s->q[2]);
+
+        plane[0][x] = (int16_t)(table_scaled(y[x], s->q[0]) + c);
+        plane[1][x] = (int16_t)(y[x] - 128);
+    }
+}
+
+static void table_chroma(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
+                         int16_t *const plane[3], int n)
+{
+    for (int x = 0; x < n; x++) {
+        plane[0][2 * x] = (int16_t)(table_scaled(u[x], s->q[3]) + table_scaled(v[x], s->q[4]));
+        plane[0][2 * x + 1] = table_scaled(v[x], s->q[5]);
+        plane[1][2 * x] = plane[1][2 * x + 1] = (int16_t)(u[x] - 128);
+        plane[2][2 * x] = plane[2][2 * x + 1] = (int16_t)(v[x] - 128);
+    }
+}
+
+const struct row_kernels row_kernels_c = {
+    .name = "c", .label = "plain C", ROW_KERNELS, TABLE_KERNELS};

@@ -4,19 +4,10 @@
  * A weight costs 6 multiplications: with v the distance scaled to 0..65535 (x = X v / 65536),
  *     p = a0 - v (a1 - a2 v),   w = p^16
  * which is e^-x within 1.8 % up to x = 8, where the weight is 3e-4. a0 carries a factor of
- * 2^(-1/8), so that p^8 is below 2^15 and the last squaring can round to Q15. ROWS_TABLE looks the
- * weight up instead, in a table of ROW_TABLE_SIZE, for sets of instructions that do so quickly
- * (HAVE_TABLE). Products are collected in 16 bits and widened where the plan says that they might
- * overflow. */
+ * 2^(-1/8), so that p^8 is below 2^15 and the last squaring can round to Q15. Products are
+ * collected in 16 bits and widened where the plan says that they might overflow. */
 #include "rows_fixed_weight.h"
 #include "rows_pairs.h"
-
-#ifndef HAVE_TABLE
-/* Stand-ins where a set of instructions has no quick lookup. */
-typedef int T;
-#define t_load(table) 0
-#define v_lookup(table, a, b, shift) ((void)(table), (void)(a), (void)(b), (void)(shift))
-#endif
 
 struct fixed_sums {
     V y[2], u, v;
@@ -33,23 +24,15 @@ struct fixed_wide {
 struct fixed_state {
     const struct row_plan *plan;
     V centre[ROW_PLANES];
-    V cap, a0, a1, a2; /* ROWS_FIXED */
-    T table;           /* ROWS_TABLE */
+    V cap, a0, a1, a2;
     struct fixed_sums sums;
     struct fixed_wide wide;
 };
 
 /* Turns @n squared distances into weights. */
-INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n, enum row_arithmetic a)
+INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
 {
     V p[4] = {z[0], z[0], z[0], z[0]};
-
-    if (a == ROWS_TABLE) {
-        v_lookup(s->table, &z[0], n > 1 ? &z[1] : &z[0], s->plan->shift);
-        if (n > 2)
-            v_lookup(s->table, &z[2], n > 3 ? &z[3] : &z[2], s->plan->shift);
-        return;
-    }
 
     UNROLLED for (int i = 0; i < n; i++) z[i] = v_min_u(z[i], s->cap);
     UNROLLED for (int i = 0; i < n; i++) z[i] = v_shl(z[i], s->plan->shift);
@@ -89,7 +72,7 @@ INLINE void fixed_add_chroma(struct fixed_sums *sums, V w0, V w1, V du, V dv,
 
 /* One tap: @pairs and the layout are constants where this is inlined. */
 INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const struct row_planes *q,
-                      ptrdiff_t x, int pairs, enum row_layout layout, enum row_arithmetic a)
+                      ptrdiff_t x, int pairs, enum row_layout layout)
 {
     const struct row_pairs p = row_pairs(pairs, layout);
     const V zero = v_set1(0);
@@ -112,7 +95,7 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
         v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = v_add_sat_u(z[i], d1[i]);
-    fixed_weights(s, z, p.n, a);
+    fixed_weights(s, z, p.n);
     UNROLLED for (int i = 0; i < p.n; i++)
     {
         s->sums.y[p.from[i]] = v_add(s->sums.y[p.from[i]], v_mulhrs(dy[i], z[i]));
@@ -226,10 +209,12 @@ INLINE void fixed_finish(const struct fixed_state *s, const struct row_job *job,
     v_store_u8(job->out[3] + x, v_join(uv[0][1], uv[1][1]));
 }
 
+/* The pixels of the column itself: each weighs the most, its partner has the same chroma. */
 INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
                         enum row_layout layout)
 {
-    const V zero = v_set1(0);
+    const V zero = v_set1(0), centre = v_set1(s->plan->centre);
+    V z[4] = {zero, zero, zero, zero};
     const I wide_zero = i_low_s(zero);
 
     s->sums = (struct fixed_sums){{zero, zero}, zero, zero, {zero, zero}, {zero, zero}};
@@ -240,20 +225,32 @@ INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = v_load((const int16_t *)job->rows->plane[p] + x);
+    if (layout != ROWS_PAIR) {
+        fixed_add_weight(&s->sums, 0, centre);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        s->sums.y[i] = v_sub_sat(s->centre[PLANE_Y0 + !i], s->centre[PLANE_Y0 + i]);
+    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(s->sums.y[0], s->sums.y[0]));
+    fixed_weights(s, z, 1);
+    for (int i = 0; i < 2; i++) {
+        s->sums.y[i] = v_mulhrs(s->sums.y[i], z[0]);
+        fixed_add_weight(&s->sums, i, v_avg_u(centre, z[0]));
+    }
 }
 
 INLINE const struct row_tap *fixed_run(struct fixed_state *s, const struct row_job *job, int x,
                                        const struct row_tap *t, int n, int pairs,
-                                       enum row_layout layout, enum row_arithmetic a)
+                                       enum row_layout layout)
 {
     for (const struct row_tap *end = t + n; t < end; t++)
-        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout, a);
+        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout);
     return t;
 }
 
 /* The sum over the window: one inlined loop for every kind of run. */
 INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x,
-                         enum row_layout layout, enum row_arithmetic a)
+                         enum row_layout layout)
 {
     const struct row_tap *t = job->plan->tap;
     const struct row_run *const end = job->plan->run + job->plan->n_runs;
@@ -261,22 +258,22 @@ INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x
     for (const struct row_run *run = job->plan->run; run < end; run++) {
         switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
         case TAP_EVEN | TAP_UP | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout);
             break;
         case TAP_EVEN | TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout);
             break;
         case TAP_EVEN | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout);
             break;
         case TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout);
             break;
         case TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout);
             break;
         default:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout, a);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout);
             break;
         }
         if (run->flush)
@@ -284,33 +281,27 @@ INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x
     }
 }
 
-INLINE void fixed_rows(const struct row_job *job, enum row_layout layout, enum row_arithmetic a)
+INLINE void fixed_rows(const struct row_job *job, enum row_layout layout)
 {
     struct fixed_state s = {.plan = job->plan};
 
-    s.table = t_load(job->plan->table);
     s.cap = v_set1(job->plan->cap);
     s.a0 = v_set1(FIXED_A0);
     s.a1 = v_set1(FIXED_A1);
     s.a2 = v_set1(FIXED_A2);
     for (int x = 0; x < job->columns; x += LANES) {
         fixed_begin(&s, job, x, layout);
-        fixed_window(&s, job, x, layout, a);
+        fixed_window(&s, job, x, layout);
         fixed_finish(&s, job, x, layout);
     }
 }
 
-#define FIXED_ROWS(name, layout, arithmetic)                                                       \
+#define FIXED_ROWS(name, layout)                                                                   \
     static void name(const struct row_job *job)                                                    \
     {                                                                                              \
-        fixed_rows(job, layout, arithmetic);                                                       \
+        fixed_rows(job, layout);                                                                   \
     }
 
-FIXED_ROWS(fixed_pair_rows, ROWS_PAIR, ROWS_FIXED)
-FIXED_ROWS(fixed_single_rows, ROWS_SINGLE, ROWS_FIXED)
-FIXED_ROWS(fixed_grey_rows, ROWS_GREY, ROWS_FIXED)
-#ifdef HAVE_TABLE
-FIXED_ROWS(table_pair_rows, ROWS_PAIR, ROWS_TABLE)
-FIXED_ROWS(table_single_rows, ROWS_SINGLE, ROWS_TABLE)
-FIXED_ROWS(table_grey_rows, ROWS_GREY, ROWS_TABLE)
-#endif
+FIXED_ROWS(fixed_pair_rows, ROWS_PAIR)
+FIXED_ROWS(fixed_single_rows, ROWS_SINGLE)
+FIXED_ROWS(fixed_grey_rows, ROWS_GREY)

@@ -28,17 +28,30 @@ INLINE void real_gaussian(F z[4], const struct row_tap *tap, const struct row_pa
     UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_lower_exponent(w[i], t[i]);
 }
 
-/* The weights space / z, within 0.3 %: the bits of a float are about its logarithm, and one
- * Newton step. */
+/* The weights space / z. One division serves all pairs: 1 / z0 is z1 z2 z3 divided by the
+ * product of all four, and z is small enough for that (at most 1e7 by the least sigma-color). */
 INLINE void real_lorentzian(F z[4], const struct row_tap *tap, const struct row_pairs *p)
 {
-    F r[4] = {z[0], z[0], z[0], z[0]};
+    const F one = f_set1(1.0F);
+    F all, product[2], others[2], r[4] = {one, one, one, one};
 
-    UNROLLED for (int i = 0; i < p->n; i++) r[i] = f_reciprocal_guess(z[i]);
-    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_sub(f_set1(2.0F), f_mul(z[i], r[i]));
-    UNROLLED for (int i = 0; i < p->n; i++) r[i] =
-        f_mul(r[i], f_set1(tap->space.real[p->space[i]]));
-    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(r[i], z[i]);
+    UNROLLED for (int i = 0; i < p->n; i++) r[i] = z[i];
+    product[0] = f_mul(r[0], r[1]);
+    product[1] = f_mul(r[2], r[3]);
+    all = f_div(one, f_mul(product[0], product[1]));
+    others[0] = f_mul(all, product[1]);
+    others[1] = f_mul(all, product[0]);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] =
+        f_mul(f_mul(others[i / 2], r[i ^ 1]), f_set1(tap->space.real[p->space[i]]));
+}
+
+INLINE void real_weights(F z[4], const struct row_tap *tap, const struct row_pairs *p,
+                         enum row_arithmetic a)
+{
+    if (a == ROWS_GAUSSIAN)
+        real_gaussian(z, tap, p);
+    else
+        real_lorentzian(z, tap, p);
 }
 
 INLINE F real_load(const struct row_planes *q, enum row_plane p, ptrdiff_t x)
@@ -51,7 +64,7 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
 {
     const struct row_pairs p = row_pairs(pairs, layout);
     const F zero = f_set1(0.0F);
-    F dc = zero, du = zero, dv = zero, sum = zero;
+    F dc = zero, du = zero, dv = zero, sum = zero, w[2] = {zero, zero};
     F base = f_set1(a == ROWS_LORENTZIAN ? 1.0F : 0.0F);
     F y[2], dy[4] = {zero, zero, zero, zero}, z[4] = {zero, zero, zero, zero};
 
@@ -67,15 +80,20 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
         f_sub(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(base, f_mul(z[i], z[i]));
-    if (a == ROWS_GAUSSIAN)
-        real_gaussian(z, t, &p);
-    else
-        real_lorentzian(z, t, &p);
+    real_weights(z, t, &p, a);
     UNROLLED for (int i = 0; i < p.n; i++)
     {
-        s->y[p.from[i]] = f_add(s->y[p.from[i]], f_mul(dy[i], z[i]));
-        s->w[p.from[i]] = f_add(s->w[p.from[i]], z[i]);
-        sum = i ? f_add(sum, z[i]) : z[i];
+        const int from = p.from[i];
+
+        s->y[from] = f_add(s->y[from], f_mul(dy[i], z[i]));
+        w[from] = p.first[i] ? z[i] : f_add(w[from], z[i]);
+    }
+    UNROLLED for (int i = 0; i < 2; i++)
+    {
+        if (!p.any[i])
+            continue;
+        s->w[i] = f_add(s->w[i], w[i]);
+        sum = i && p.any[0] ? f_add(w[0], w[1]) : w[i];
     }
     if (layout != ROWS_GREY) {
         s->u = f_add(s->u, f_mul(du, sum));
@@ -125,16 +143,28 @@ INLINE const struct row_tap *real_run(struct real_state *s, const struct row_job
     return t;
 }
 
+/* The pixels of the column itself: the centre weighs 1, its partner has the same chroma. */
 INLINE void real_begin(struct real_state *s, const struct row_job *job, ptrdiff_t x,
-                       enum row_layout layout)
+                       enum row_layout layout, enum row_arithmetic a)
 {
-    const F zero = f_set1(0.0F);
+    const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_SINGLE);
+    const F zero = f_set1(0.0F), one = f_set1(1.0F);
 
-    *s =
-        (struct real_state){{zero, zero, zero, zero, zero}, {zero, zero}, zero, zero, {zero, zero}};
+    *s = (struct real_state){{zero, zero, zero, zero, zero}, {zero, zero}, zero, zero, {one, zero}};
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = real_load(job->rows, (enum row_plane)p, x);
+    if (layout == ROWS_PAIR) {
+        const F dy = f_sub(s->centre[PLANE_Y1], s->centre[PLANE_Y0]);
+        F z[4] = {f_mul(dy, dy), zero, zero, zero};
+
+        if (a == ROWS_LORENTZIAN)
+            z[0] = f_add(z[0], one);
+        real_weights(z, &job->plan->own, &pairs, a);
+        s->w[0] = s->w[1] = f_add(one, z[0]);
+        s->y[0] = f_mul(dy, z[0]);
+        s->y[1] = f_sub(zero, s->y[0]);
+    }
 }
 
 /* The sum over the window: one inlined loop for every kind of run. */
@@ -182,7 +212,7 @@ INLINE void real_rows(const struct row_job *job, enum row_layout layout, enum ro
             const int at = x + half * LANES / 2;
             struct real_state s;
 
-            real_begin(&s, job, at, layout);
+            real_begin(&s, job, at, layout, a);
             real_window(&s, job, at, layout, a);
             for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
                 y[i][half] = f_mul(f_add(s.centre[PLANE_Y0 + i], f_div(s.y[i], s.w[i])), gain);

@@ -4,23 +4,15 @@
 #include "rows_float.h"
 #include "rows_planes.h"
 
-#ifdef HAVE_TABLE
-#define TABLE_ROWS                                                                                 \
-    {                                                                                              \
-        table_pair_rows, table_single_rows, table_grey_rows                                        \
-    }
-#else
-#define TABLE_ROWS                                                                                 \
-    {                                                                                              \
-        NULL                                                                                       \
-    }
-#endif
-
 #define ROW_KERNELS                                                                                \
     .filter = {[ROWS_FIXED] = {fixed_pair_rows, fixed_single_rows, fixed_grey_rows},               \
-               [ROWS_TABLE] = TABLE_ROWS,                                                          \
                [ROWS_GAUSSIAN] = {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},   \
                [ROWS_LORENTZIAN] = {lorentzian_pair_rows, lorentzian_single_rows,                  \
                                     lorentzian_grey_rows}},                                        \
     .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .split = split_bytes,  \
     .merge = merge_bytes
+
+/* To follow ROW_KERNELS where there is ROWS_TABLE. */
+#define TABLE_KERNELS                                                                              \
+    .filter[ROWS_TABLE][ROWS_PAIR] = table_pair_rows, .table_luma = table_luma,                    \
+    .table_chroma = table_chroma

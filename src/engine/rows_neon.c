@@ -92,11 +92,6 @@ static inline F f_lower_exponent(F p, F t)
         vsubq_s32(vreinterpretq_s32_f32(p), vshlq_n_s32(vreinterpretq_s32_f32(t), 23)));
 }
 
-static inline F f_reciprocal_guess(F t)
-{
-    return vreinterpretq_f32_s32(vsubq_s32(vdupq_n_s32(0x7EF311C7), vreinterpretq_s32_f32(t)));
-}
-
 #include "rows_kernels.h"
 
 const struct row_kernels row_kernels_neon = {.name = "neon", .label = "NEON", ROW_KERNELS};

@@ -16,6 +16,8 @@ struct row_pairs {
     int n;
     int from[4], to[4]; /* luma planes of the centre and of the neighbour */
     int space[4];       /* index of the spatial weight */
+    bool first[4];      /* the first of its centre */
+    bool any[2];        /* whether a centre has one */
 };
 
 INLINE struct row_pairs row_pairs(int pairs, enum row_layout layout)
@@ -36,6 +38,11 @@ INLINE struct row_pairs row_pairs(int pairs, enum row_layout layout)
         p.from[p.n] = 1;
         p.space[p.n] = 2;
         p.n++;
+    }
+    UNROLLED for (int i = 0; i < p.n; i++)
+    {
+        p.first[i] = !p.any[p.from[i]];
+        p.any[p.from[i]] = true;
     }
     return p;
 }
