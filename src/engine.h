@@ -29,6 +29,10 @@ struct engine_ops {
     int (*create)(struct engine **ret, const struct engine_config *config, struct error *err);
     void (*destroy)(struct engine *e); /* accepts NULL; drops what is in flight, unpins all */
 
+    /* Lets go of what the process still has of the device when no engine is left, so that it can
+     * sleep. May be NULL. */
+    void (*release)(void);
+
     /* Makes @bytes at @memory (page-aligned, the caller's) quick for the device to reach, until
      * unpin. Memory that is not pinned works too, more slowly. */
     int (*pin)(struct engine *e, void *memory, size_t bytes);
@@ -59,6 +63,9 @@ extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is se
 
 /* Engines built in, best first, NULL at the end. */
 extern const struct engine_ops *const engine_table[];
+
+/* Destroys @e (or NULL), the only engine of its kind, and lets its device sleep. */
+void engine_let_go(struct engine *e);
 
 /* Creates the engine called @name; "auto" takes the first of the table that probes and creates
  * well here (never the reference). What was passed over and why is told through log_debug. */

@@ -76,14 +76,14 @@ static bool on_cpu(const struct filtering *f)
     return f->engine->ops == &engine_simd || f->engine->ops == &engine_reference;
 }
 
-/* Puts the CPU in the place of an engine on a device. */
-static int stand_in(struct filtering *f)
+/* Puts the CPU in the place of an engine on a device, which is returned in @ret. */
+static int stand_in(struct filtering *f, struct engine **ret)
 {
     struct error err;
     int r;
 
+    *ret = f->engine;
     f->lost = f->engine->ops;
-    f->engine->ops->destroy(f->engine);
     f->engine = NULL;
     r = engine_simd.create(&f->engine, &f->config, &err);
     if (r == 0)
@@ -92,10 +92,12 @@ static int stand_in(struct filtering *f)
     return r;
 }
 
-/* Makes the engine that was lost again, in the background. */
-static void begin_rebuild(struct filtering *f, int64_t wait_ns)
+/* Makes the engine that was lost again, in the background, after @remains of it (or NULL) are
+ * cleared away, which can take most of a second. */
+static void begin_rebuild(struct filtering *f, struct engine *remains, int64_t wait_ns)
 {
     const struct rebuild_config config = {
+        .remains = remains,
         .ops = f->lost,
         .engine = f->config,
         .memory = f->memory,
@@ -108,6 +110,7 @@ static void begin_rebuild(struct filtering *f, int64_t wait_ns)
         return;
     log_warning("engine %s is not started again: out of memory", f->lost->name);
     f->lost = NULL;
+    engine_let_go(remains);
 }
 
 /* A device that fails again soon is given more and more time. */
@@ -121,13 +124,14 @@ static int64_t next_wait(const struct filtering *f)
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
 static int replace_engine(struct filtering *f, int code)
 {
+    struct engine *failed;
     int r;
 
     if (on_cpu(f))
         return code;
     log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
               f->engine->device, strerror(-code));
-    r = stand_in(f);
+    r = stand_in(f, &failed);
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
         struct job *j = &f->jobs[i];
 
@@ -139,7 +143,9 @@ static int replace_engine(struct filtering *f, int code)
         j->submitted = false;
     }
     if (r == 0)
-        begin_rebuild(f, next_wait(f));
+        begin_rebuild(f, failed, next_wait(f));
+    else
+        engine_let_go(failed);
     return r;
 }
 
@@ -164,10 +170,12 @@ static void take_rebuilt(struct filtering *f)
 /* There has been nothing to filter for a while: the device may sleep until there is. */
 static int rest(struct filtering *f)
 {
+    struct engine *idle;
     int r;
 
     log_info("nothing to filter: the %s may sleep", f->engine->device);
-    r = stand_in(f);
+    r = stand_in(f, &idle);
+    engine_let_go(idle);
     f->rebuild_wait_ns = 0;
     return r;
 }
@@ -282,7 +290,7 @@ static int step(struct filtering *f)
     if (f->n_jobs < f->depth)
         taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : idle);
     if (taken == 0 && f->lost && !f->rebuild)
-        begin_rebuild(f, 0);
+        begin_rebuild(f, NULL, 0);
     if (taken == 0)
         return start_job(f, f->spare[--f->n_spare]);
     if (taken == -EAGAIN && !f->n_jobs)

@@ -51,6 +51,7 @@ static void *run(void *arg)
     int64_t wait_ns = r->config.wait_ns;
     bool told = false;
 
+    engine_let_go(r->config.remains);
     while (wait_for(r, wait_ns)) {
         struct error err;
         struct engine *e = make(&r->config, &err);

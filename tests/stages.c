@@ -12,7 +12,7 @@
 
 struct test_camera camera;
 struct test_screen screen;
-int n_destroyed, n_pinned, n_failures;
+atomic_int n_destroyed, n_pinned, n_failures;
 
 static int camera_open(struct source **ret, const struct source_config *config, struct error *err)
 {

@@ -31,8 +31,8 @@ extern const struct source_ops camera_ops;
 /* An engine like the CPU's, several deep, that breaks for good at a given frame. */
 struct engine *make_flaky(int depth, int breaks_at, bool in_submit);
 extern const struct engine_ops flaky_ops;
-extern int n_destroyed, n_pinned;
-extern int n_failures; /* of attempts to create one */
+extern atomic_int n_destroyed, n_pinned;
+extern atomic_int n_failures; /* of attempts to create one */
 
 /* A sink that keeps checksums, or fails at a frame: for good, or as a device for some attempts to
  * open it. */

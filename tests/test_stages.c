@@ -43,12 +43,12 @@ static void test_engine_breaks(void **state)
                 open_bench(&b, make_flaky(depth, at, in_submit));
                 run_bench(&b);
                 assert_int_equal(b.shared.result, 0);
-                assert_int_equal(n_destroyed, 1);
                 assert_int_equal(screen.n, 40);
                 for (int i = 0; i < 40; i++)
                     assert_int_equal(screen.seq[i], i);
                 assert_memory_equal(screen.sum, expected, sizeof(expected));
                 close_bench(&b);
+                assert_int_equal(n_destroyed, 1);
             }
 }
 
