@@ -37,9 +37,29 @@ static bool has_fast_half2(void)
            major >= 7;
 }
 
+extern "C" bool bilateral_tunable(const bilateral_params *p)
+{
+    return half2_suits(p) && has_fast_half2();
+}
+
+extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)
+{
+    int device = 0, most = 0;
+
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+               cudaSuccess &&
+           half2_shared_bytes(p, warps) <= size_t(most);
+}
+
+extern "C" int bilateral_rule(const bilateral_params *p)
+{
+    return half2_rule(p);
+}
+
 extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    if (half2_suits(p) && has_fast_half2())
+    if (bilateral_tunable(p))
         return bilateral_errno(half2_launch(p, stream));
     return bilateral_errno(generic_launch(p, stream));
 }

@@ -47,6 +47,8 @@ struct bilateral_params {
     float inv_two_ss2;      /* 1 / (2 sigma_space^2) */
     float inv_sqrt2_sc;     /* 1 / (sqrt(2) sigma_color) */
     float a, b, c, d, e, f; /* colour_distance() */
+
+    int warps; /* of a block, where bilateral_tunable(); 0 = by a rule */
 };
 
 /* Fills @ret for the whole of frame @in. The planes of both frames are in memory that the device
@@ -57,6 +59,16 @@ int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, cons
 
 /* Starts the best kernel for @p on @stream. Does not wait. -EIO, -ENODEV: see bilateral_errno. */
 int bilateral_launch(const struct bilateral_params *p, cudaStream_t stream);
+
+/* Whether the best kernel for @p takes blocks of several shapes: 1 to 8 warps. All of them give
+ * the same bytes; which is the quickest depends on the GPU. */
+bool bilateral_tunable(const struct bilateral_params *p);
+
+/* Whether the device has the shared memory that a block of @warps warps needs. */
+bool bilateral_warps_fit(const struct bilateral_params *p, int warps);
+
+/* The warps that are taken where @p->warps is 0. */
+int bilateral_rule(const struct bilateral_params *p);
 
 /* 0 when this program has machine code (or PTX) for the current device, else -ENODEV. */
 int bilateral_supported(void);

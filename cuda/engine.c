@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune.h"
 #include "bilateral.h"
 #include "device_frame.h"
 #include "strips.h"
@@ -42,6 +43,7 @@ struct cuda_engine {
     struct slot slots[DEPTH];
     int first, n_in_flight; /* slots in use, from the oldest */
     struct strips strips;
+    struct autotune autotune;
     struct pinned *pinned;
     size_t n_pinned;
     bool lost;
@@ -144,13 +146,17 @@ static void cuda_destroy(struct engine *base)
     for (size_t i = 0; i < e->n_pinned; i++)
         (void)cudaHostUnregister(e->pinned[i].memory);
     (void)cudaGetLastError();
-    /* An error of a kernel stays with the process' context for good: only a new one can serve the
-     * next engine. Some drivers do not give one to the same process; create then says so. */
-    if (e->lost && cudaDeviceSynchronize() != cudaSuccess)
-        (void)cudaDeviceReset();
-    (void)cudaGetLastError();
     free(e->pinned);
     free(e);
+}
+
+/* The process' context keeps the GPU awake even when nothing is in it; and an error of a kernel
+ * stays with it for good, so that only a new one can serve the next engine. Drivers refuse that to
+ * a process whose kernel trapped; create then says so. */
+static void cuda_release(void)
+{
+    (void)cudaDeviceReset();
+    (void)cudaGetLastError();
 }
 
 static int cuda_create(struct engine **ret, const struct engine_config *config, struct error *err)
@@ -159,7 +165,6 @@ static int cuda_create(struct engine **ret, const struct engine_config *config, 
     cudaError_t status;
     int r;
 
-    (void)config;
     if (!e)
         return error_set(err, -ENOMEM, "out of memory for the CUDA engine");
     e->base.ops = &engine_cuda;
@@ -185,6 +190,7 @@ static int cuda_create(struct engine **ret, const struct engine_config *config, 
         error_set(err, r, "cannot start work on the %s: %s", e->base.device, strerror(-r));
         goto fail;
     }
+    autotune_init(&e->autotune, config->autotune, e->base.device);
     *ret = &e->base;
     return 0;
 fail:
@@ -256,6 +262,7 @@ static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
     struct frame before, after;
     struct bilateral_params p;
     const size_t size = device_frame(&before, in, NULL);
+    bool quick;
     int r = slot_reserve(s, size + device_frame(&after, out, NULL));
 
     if (r)
@@ -265,7 +272,12 @@ static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
     r = bilateral_prepare(&p, &before, &after, filter);
     if (r)
         return r;
-    if (e->n_in_flight == 0 && is_pinned(e, in) && is_pinned(e, out)) {
+    quick = e->n_in_flight == 0 && is_pinned(e, in) && is_pinned(e, out);
+    r = autotune_choose(&e->autotune, &p, quick ? strips_rows(in->height) : in->height,
+                        e->strips.kernel);
+    if (r)
+        return r;
+    if (quick) {
         r = strips_start(&e->strips, &p, in, &before, &after, out);
         return r ? r : check(cudaEventRecord(s->done, e->strips.download));
     }
@@ -321,6 +333,7 @@ const struct engine_ops engine_cuda = {
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,
+    .release = cuda_release,
     .pin = cuda_pin,
     .unpin = cuda_unpin,
     .submit = cuda_submit,

@@ -76,8 +76,9 @@ extern "C" bool half2_suits(const bilateral_params *p)
            p->sigma_color <= most;
 }
 
-static size_t shared_bytes(int radius, int warps)
+extern "C" size_t half2_shared_bytes(const bilateral_params *p, int warps)
 {
+    const int radius = p->radius;
     const int reach = (radius + 1) / 2, span = 2 * radius + 1, n = radius / 2;
     const size_t entries = size_t(WARP + 2 * reach) * size_t(ROWS * warps + 2 * radius);
 
@@ -92,11 +93,33 @@ static dim3 make_grid(const bilateral_params &p, int warps)
     return dim3((p.width / 2 + WARP - 1) / WARP, (p.row_end - p.row_begin + rows - 1) / rows);
 }
 
-extern "C" cudaError_t half2_launch_warps(const bilateral_params *p, int warps, cudaStream_t stream)
+/* Tall blocks load the fewest halo rows: to radius 16 the tallest is the best or within 4 % of it
+ * at 1920x1080 and 3840x2160 (bilatcam-lab shapes, 2026-11, NVIDIA H200). But each multiprocessor
+ * should have several, and beyond radius 16 the tallest would not fit the 64 KiB of sm_75, which
+ * costs the H200 up to 8 % at radius 32. */
+extern "C" int half2_rule(const bilateral_params *p)
+{
+    int warps = p->radius <= UNROLLED_RADII ? MAX_WARPS : MAX_WARPS / 2;
+    int device = 0, processors = 1;
+
+    /* Where the device cannot be asked, the launch fails and says why. */
+    if (cudaGetDevice(&device) == cudaSuccess)
+        (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    for (; warps > 2; warps /= 2) {
+        const dim3 grid = make_grid(*p, warps);
+
+        if (grid.x * grid.y >= 3u * unsigned(processors))
+            break;
+    }
+    return warps;
+}
+
+extern "C" cudaError_t half2_launch(const bilateral_params *p, cudaStream_t stream)
 {
     const half2_function kernel =
         p->lorentzian ? half2_lorentzian(p->radius, !p->disc) : half2_gaussian(p->radius, !p->disc);
-    const size_t bytes = shared_bytes(p->radius, warps);
+    const int warps = p->warps ? p->warps : half2_rule(p);
+    const size_t bytes = half2_shared_bytes(p, warps);
 
     if (bytes > 48 * 1024) {
         const cudaError_t status =
@@ -107,27 +130,4 @@ extern "C" cudaError_t half2_launch_warps(const bilateral_params *p, int warps, 
     }
     kernel<<<make_grid(*p, warps), dim3(WARP, warps), bytes, stream>>>(make_params(*p));
     return cudaGetLastError();
-}
-
-/* Tall blocks load the fewest halo rows: to radius 16 the tallest is the best or within 4 % of it
- * at 1920x1080 and 3840x2160 (bilatcam-lab shapes, 2026-11, NVIDIA H200). But each multiprocessor
- * should have several, and beyond radius 16 the tallest would not fit the 64 KiB of sm_75, which
- * costs the H200 up to 8 % at radius 32. */
-extern "C" cudaError_t half2_launch(const bilateral_params *p, cudaStream_t stream)
-{
-    int warps = p->radius <= UNROLLED_RADII ? MAX_WARPS : MAX_WARPS / 2;
-    int device = 0, processors = 1;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (status != cudaSuccess)
-        return status;
-    for (; warps > 2; warps /= 2) {
-        const dim3 grid = make_grid(*p, warps);
-
-        if (grid.x * grid.y >= 3u * unsigned(processors))
-            break;
-    }
-    return half2_launch_warps(p, warps, stream);
 }

@@ -99,16 +99,22 @@ static __device__ __forceinline__ void store_planar(const half2_params &h, sums 
     }
 }
 
+template <bool LORENTZIAN>
+constexpr int most_taps = LORENTZIAN ? FLUSH_TAPS_LORENTZIAN : FLUSH_TAPS_GAUSSIAN;
+
+/* Whether sums outgrow half precision, so that a thread keeps others in single precision. */
+template <bool LORENTZIAN, int RADIUS>
+constexpr bool long_sums = RADIUS == 0 ||
+                           (2 * RADIUS + 1) * (2 * RADIUS + 1) > most_taps<LORENTZIAN>;
+
 /* The kernel for one radius (0: one known at run time only). The one that is not for squares
  * takes any window, as half_width tells it. Four blocks of 64 registers, or three of 80 where sums
  * in single precision are kept, beat fewer blocks with more by 1 to 3 % and need no spills
  * (2026-11, NVIDIA H200). */
 template <bool LORENTZIAN, int RADIUS, bool SQUARE>
-static __global__ void __launch_bounds__(MAX_WARPS *WARP, RADIUS &&RADIUS <= 6 ? 4 : 3)
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, RADIUS> ? 3 : 4)
     half2_kernel(const half2_params h)
 {
-    constexpr int most_taps = LORENTZIAN ? FLUSH_TAPS_LORENTZIAN : FLUSH_TAPS_GAUSSIAN;
-    constexpr bool long_sums = RADIUS == 0 || (2 * RADIUS + 1) * (2 * RADIUS + 1) > most_taps;
     extern __shared__ uint2 shared[];
     const int radius = RADIUS ? RADIUS : h.p.radius;
     const int x = blockIdx.x * WARP + threadIdx.x;
@@ -118,7 +124,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, RADIUS &&RADIUS <= 6 ?
     pair p[ROWS];
     half_sums s[ROWS] = {};
     sums total[ROWS] = {};
-    int left = most_taps - t.span;
+    int left = most_taps<LORENTZIAN> - t.span;
 
     fill<LORENTZIAN>(h, t, radius);
     __syncthreads();
@@ -136,11 +142,11 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, RADIUS &&RADIUS <= 6 ?
     for (int c = -(radius / 2); c <= radius / 2; c++, space += t.span) {
         const int height = SQUARE ? radius : h.half_width[2 * abs(c)];
 
-        if (long_sums && left < 4 * height + 2) {
+        if (long_sums<LORENTZIAN, RADIUS> && left < 4 * height + 2) {
 #pragma unroll
             for (int k = 0; k < ROWS; k++)
                 flush(h, total[k], s[k]);
-            left = most_taps;
+            left = most_taps<LORENTZIAN>;
         }
         left -= 4 * height + 2;
         add_column<LORENTZIAN>(s, p, at + c, t.columns, space, height);

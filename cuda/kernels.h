@@ -14,8 +14,10 @@ cudaError_t generic_supported(void);
 bool half2_suits(const struct bilateral_params *p);
 cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
 
-/* The same with blocks of @warps warps, 1 to 8, below each other, each 64 pixels by 4 rows. */
-cudaError_t half2_launch_warps(const struct bilateral_params *p, int warps, cudaStream_t stream);
+/* Its blocks are 1 to 8 warps below each other, each of 64 pixels by 4 rows: the shared memory of
+ * one, and how many are taken where @p->warps is 0. */
+size_t half2_shared_bytes(const struct bilateral_params *p, int warps);
+int half2_rule(const struct bilateral_params *p);
 
 #ifdef __cplusplus
 }

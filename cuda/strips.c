@@ -46,12 +46,13 @@ void strips_finish(struct strips *s)
     }
 }
 
-static int strip_rows(int height)
+int strips_rows(int height)
 {
     const int least = (height + STRIPS_MAX - 1) / STRIPS_MAX;
-    const int rows = (least + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
+    int rows = (least + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
 
-    return rows > ROWS_LEAST ? rows : ROWS_LEAST;
+    rows = rows > ROWS_LEAST ? rows : ROWS_LEAST;
+    return rows < height ? rows : height;
 }
 
 /* Filters strip @i, rows @first to @end, when strip @needed has arrived, and downloads it. */
@@ -80,7 +81,7 @@ static int filter_strip(struct strips *s, struct bilateral_params *p, int i, int
 int strips_start(struct strips *s, const struct bilateral_params *params, const struct frame *in,
                  const struct frame *before, const struct frame *after, const struct frame *out)
 {
-    const int height = in->height, rows = strip_rows(height);
+    const int height = in->height, rows = strips_rows(height);
     struct bilateral_params p = *params;
     int r = 0;
 

@@ -15,6 +15,9 @@ struct strips {
 cudaError_t strips_init(struct strips *s);
 void strips_finish(struct strips *s);
 
+/* Rows of every strip but the last of a picture. */
+int strips_rows(int height);
+
 /* Starts filtering @in to @out, both in pinned memory, by way of the device frames @before and
  * @after, for which @p was prepared. All is done when the download stream has done it. Nothing
  * else of @s may be under way. 0 or -errno. */

@@ -1,11 +1,12 @@
 /* test-cuda-fault lost|trap: the whole program's pipeline while its GPU fails under it.
  *
- * lost: the context is torn down behind the engine's back, as when a device went. The CPU must take
- *   over, and the engine be made anew and filter again.
+ * lost: waiting for a frame fails, as when a device went, and then starting anew fails for want of
+ *   memory. The CPU must take over, and the engine filter again when it can be made.
  * trap: a kernel traps, after which the driver gives this process no context any more. The CPU must
  *   take over, for good, without a flood of messages.
  * Either way every frame is accounted for, and the run ends when it is told to. */
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -20,6 +21,33 @@
 #include "pipeline.h"
 
 #define LIMIT_MS 20000
+
+/* The linker puts these in front of the runtime's own. */
+cudaError_t __real_cudaEventSynchronize(cudaEvent_t event);
+cudaError_t __real_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event);
+cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+
+static atomic_int lose_device, refuse_streams; /* how many times yet */
+
+static bool inject(atomic_int *times)
+{
+    if (atomic_fetch_sub(times, 1) > 0)
+        return true;
+    atomic_fetch_add(times, 1);
+    return false;
+}
+
+cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event)
+{
+    return inject(&lose_device) ? cudaErrorUnknown : __real_cudaEventSynchronize(event);
+}
+
+cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    return inject(&refuse_streams) ? cudaErrorMemoryAllocation
+                                   : __real_cudaStreamCreateWithFlags(stream, flags);
+}
 
 static bool engine_is(struct pipeline *p, const char *name)
 {
@@ -69,10 +97,12 @@ static bool play(struct pipeline *p, bool trap)
     bool good = filtered_by(p, "cuda") && flows(p);
     const int64_t t_fault = now_ns();
 
-    if (trap)
+    if (trap) {
         lab_break_device(NULL);
-    else
-        (void)cudaDeviceReset();
+    } else {
+        refuse_streams = 1;
+        lose_device = 1;
+    }
     good = good && filtered_by(p, "simd");
     printf("the CPU took over after %.1f ms\n", (double)(now_ns() - t_fault) / 1e6);
     good = good && flows(p);

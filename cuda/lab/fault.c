@@ -41,6 +41,7 @@ int lab_fault(void)
                expect("collect from it", e->ops->collect(e), -EIO);
     }
     engine_cuda.destroy(e);
+    engine_cuda.release();
     e = NULL;
     r = engine_cuda.create(&e, &config, &err);
     if (r == 0)

@@ -35,7 +35,7 @@ static int pool_open(struct pool *p, struct engine *e, const struct frame *like,
         frame_attach(&p->in[i], (uint8_t *)p->memory + one * (size_t)(2 * i));
         frame_attach(&p->out[i], (uint8_t *)p->memory + one * (size_t)(2 * i + 1));
         if (i == 0)
-            image_fill(&p->in[0], IMAGE_NATURAL, 1);
+            image_fill(&p->in[0], IMAGE_RANDOM, 1);
         else
             frame_copy(&p->in[i], &p->in[0]);
         memset(p->out[i].plane[0], 99, one);
@@ -56,11 +56,11 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int measure_latency(struct engine *e, struct pool *p, const struct filter *f)
+/* Latencies of @n frames in the order of their length. */
+static int measure_latency(struct engine *e, struct pool *p, const struct filter *f, double *us,
+                           int n)
 {
-    static double us[FRAMES];
-
-    for (int i = -10; i < FRAMES; i++) {
+    for (int i = -10; i < n; i++) {
         const int k = (i + 10) % p->n;
         const int64_t t0 = now_ns();
         int r = e->ops->submit(e, &p->in[k], &p->out[k], f);
@@ -72,27 +72,79 @@ static int measure_latency(struct engine *e, struct pool *p, const struct filter
         if (i >= 0)
             us[i] = (double)(now_ns() - t0) / 1000.0;
     }
-    qsort(us, FRAMES, sizeof(us[0]), compare_doubles);
-    printf(" latency us p50 %7.1f  p95 %7.1f  p99 %7.1f", us[FRAMES / 2], us[FRAMES * 95 / 100],
-           us[FRAMES * 99 / 100]);
+    qsort(us, (size_t)n, sizeof(us[0]), compare_doubles);
     return 0;
 }
 
-static int measure_throughput(struct engine *e, struct pool *p, const struct filter *f)
+static int measure_throughput(struct engine *e, struct pool *p, const struct filter *f, int n,
+                              double *ret_us)
 {
     int64_t t0 = 0;
     int r = 0;
 
-    for (int i = 0; i < FRAMES + e->depth && r == 0; i++) {
+    for (int i = 0; i < n + e->depth && r == 0; i++) {
         if (i == e->depth)
             t0 = now_ns();
         if (i >= e->depth)
             r = e->ops->collect(e);
-        if (r == 0 && i < FRAMES)
+        if (r == 0 && i < n)
             r = e->ops->submit(e, &p->in[i % p->n], &p->out[i % p->n], f);
     }
-    printf("  sustained us per frame %7.1f\n", (double)(now_ns() - t0) / 1000.0 / FRAMES);
+    *ret_us = (double)(now_ns() - t0) / 1000.0 / n;
     return r;
+}
+
+int lab_times(struct engine *e, const struct frame *like, const struct filter *f, int n,
+              struct times *ret)
+{
+    double us[FRAMES];
+    struct pool p = {0};
+    int r = pool_open(&p, e, like, MAX_DEPTH, true);
+
+    if (r == 0)
+        r = measure_latency(e, &p, f, us, n);
+    if (r == 0)
+        r = measure_throughput(e, &p, f, n, &ret->sustained);
+    if (r == 0) {
+        ret->p50 = us[n / 2];
+        ret->p95 = us[n * 95 / 100];
+        ret->p99 = us[n * 99 / 100];
+    }
+    pool_close(&p, e);
+    return r;
+}
+
+/* What the bus alone needs for a frame each way at once: nothing can be sustained faster. */
+static int measure_copies(struct lab *lab, int width, int height)
+{
+    const size_t bytes = (size_t)width * (size_t)height * 2;
+    void *host = NULL, *device = NULL;
+    cudaError_t status = cudaHostAlloc(&host, 2 * bytes, cudaHostAllocDefault);
+    int64_t t_begun = 0;
+
+    if (status == cudaSuccess)
+        status = cudaMalloc(&device, 2 * bytes);
+    for (int i = -FRAMES / 10; i < FRAMES && status == cudaSuccess; i++) {
+        if (i == 0) {
+            status = cudaDeviceSynchronize();
+            t_begun = now_ns();
+        }
+        if (status == cudaSuccess)
+            status = cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, lab->pair[0]);
+        if (status == cudaSuccess)
+            status = cudaMemcpyAsync((uint8_t *)host + bytes, (uint8_t *)device + bytes, bytes,
+                                     cudaMemcpyDeviceToHost, lab->pair[1]);
+    }
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    if (status == cudaSuccess)
+        printf("%4dx%-4d yuyv copies alone, both ways at once: us per frame %7.1f\n", width, height,
+               (double)(now_ns() - t_begun) / 1e3 / FRAMES);
+    else
+        printf("FAIL copies: %s\n", cudaGetErrorString(status));
+    (void)cudaFreeHost(host);
+    (void)cudaFree(device);
+    return status != cudaSuccess;
 }
 
 static int measure(struct engine *e, int width, int height, int radius, enum window_shape window)
@@ -102,18 +154,16 @@ static int measure(struct engine *e, int width, int height, int radius, enum win
                              .sigma_space = filter_auto_sigma(radius),
                              .sigma_color = 18,
                              .window = window};
-    struct pool p = {0};
-    int r = pool_open(&p, e, &like, MAX_DEPTH, true);
+    struct times t;
+    const int r = lab_times(e, &like, &f, FRAMES, &t);
 
     printf("%4dx%-4d yuyv %-6s radius %2d:", width, height,
            window == WINDOW_DISC ? "disc" : "square", radius);
-    if (r == 0)
-        r = measure_latency(e, &p, &f);
-    if (r == 0)
-        r = measure_throughput(e, &p, &f);
     if (r)
         printf(" failed: %s\n", strerror(-r));
-    pool_close(&p, e);
+    else
+        printf(" latency us p50 %7.1f  p95 %7.1f  p99 %7.1f  sustained us per frame %7.1f\n", t.p50,
+               t.p95, t.p99, t.sustained);
     return r != 0;
 }
 
@@ -152,10 +202,13 @@ static int compare_roads(struct engine *e, enum frame_format format, int width, 
     return r || a.max || b.max;
 }
 
-int lab_roads(void)
+int lab_roads(bool quick)
 {
-    static const int sizes[][2] = {{2, 1}, {66, 35}, {640, 361}, {1920, 1080}, {130, 1081}};
-    static const int radii[] = {1, 4, 16, 17, 32};
+    static const int sizes[][2] = {{66, 35},   {130, 326},   {2, 1},
+                                   {640, 361}, {1920, 1080}, {130, 1081}};
+    static const int radii[] = {1, 4, 17, 16, 32};
+    const int n_sizes = quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0]));
+    const int n_radii = quick ? 3 : (int)(sizeof(radii) / sizeof(radii[0]));
     const struct engine_config config = {0};
     struct engine *e = NULL;
     struct error err;
@@ -166,8 +219,8 @@ int lab_roads(void)
         return 1;
     }
     for (int format = 0; format < FRAME_N_FORMATS; format++)
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-            for (size_t k = 0; k < sizeof(radii) / sizeof(radii[0]); k++) {
+        for (int i = 0; i < n_sizes; i++)
+            for (int k = 0; k < n_radii; k++) {
                 if (!format_table[format].planes)
                     continue;
                 n++;
@@ -192,9 +245,11 @@ int lab_engine(struct lab *lab)
         printf("FAIL: %s\n", err.text);
         return 1;
     }
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        failed += measure_copies(lab, sizes[i][0], sizes[i][1]);
         for (size_t k = 0; k < sizeof(radii) / sizeof(radii[0]); k++)
             failed += measure(e, sizes[i][0], sizes[i][1], radii[k], WINDOW_SQUARE);
+    }
     failed += measure(e, 1920, 1080, 5, WINDOW_DISC);
     printf("SM clock %.3f GHz\n", lab_clock_ghz(lab->stream));
     engine_cuda.destroy(e);

@@ -3,9 +3,13 @@
  *     bilatcam-lab ladder [CSV-FILE]   kernels from the plainest to the product's
  *     bilatcam-lab shapes              the product's kernel by block shape and radius
  *     bilatcam-lab engine              latency and throughput
- *     bilatcam-lab roads               roads through the engine against each other
- *     bilatcam-lab cameras             many engines side by side
+ *     bilatcam-lab roads [--quick]     roads through the engine against each other
+ *     bilatcam-lab cameras             many engines side by side, in one process and in many
+ *     bilatcam-lab autotune            block shapes as the engine chooses them
  *     bilatcam-lab fault               a device that fails
+ *
+ * --quick takes small pictures, for racecheck of compute-sanitizer, which slows kernels down a
+ * thousandfold.
  *
  * Exit status 0: all within the bound of the image contract; 1: not; 77: no GPU here. */
 #include "lab.h"
@@ -42,6 +46,21 @@ int picture_alloc(struct device_picture *d, const struct frame *like)
 void picture_free(struct device_picture *d)
 {
     (void)cudaFree(d->frame.plane[0]);
+}
+
+void picture_fill_rgb(struct frame *f)
+{
+    image_fill(f, IMAGE_RANDOM, 1);
+    for (int c = 0; c < format_table[f->format].components; c++) {
+        const struct samples s = frame_samples(f, c);
+
+        for (int y = 0; y < s.height; y++)
+            for (int x = 0; x < s.width; x++) {
+                uint8_t *const v = &s.base[(size_t)y * s.stride + (size_t)(x * s.step)];
+
+                *v = (uint8_t)(c ? 96 + *v / 4 : 72 + *v * 107 / 255);
+            }
+    }
 }
 
 static int compare_floats(const void *a, const void *b)
@@ -108,6 +127,8 @@ static int open_lab(struct lab *lab)
     r = engine_reference.create(&lab->truth, &config, &err);
     if (r == 0)
         r = bilateral_errno(cudaStreamCreateWithFlags(&lab->stream, cudaStreamNonBlocking));
+    for (int i = 0; i < 2 && r == 0; i++)
+        r = bilateral_errno(cudaStreamCreateWithFlags(&lab->pair[i], cudaStreamNonBlocking));
     if (r == 0)
         r = bilateral_errno(cudaEventCreate(&lab->begin));
     if (r == 0)
@@ -124,11 +145,14 @@ static void close_lab(struct lab *lab)
         (void)cudaEventDestroy(lab->end);
     if (lab->stream)
         (void)cudaStreamDestroy(lab->stream);
+    for (int i = 0; i < 2; i++)
+        if (lab->pair[i])
+            (void)cudaStreamDestroy(lab->pair[i]);
     if (lab->csv)
         (void)fclose(lab->csv);
 }
 
-static int run_part(struct lab *lab, const char *part)
+static int run_part(struct lab *lab, const char *part, const char *option)
 {
     int failed;
 
@@ -139,14 +163,17 @@ static int run_part(struct lab *lab, const char *part)
     else if (!strcmp(part, "engine"))
         failed = lab_engine(lab);
     else if (!strcmp(part, "roads"))
-        failed = lab_roads();
+        failed = lab_roads(!strcmp(option, "--quick"));
     else if (!strcmp(part, "cameras"))
         failed = lab_cameras();
+    else if (!strcmp(part, "autotune"))
+        failed = lab_autotune(lab);
     else if (!strcmp(part, "fault"))
         failed = lab_fault();
     else {
         fprintf(stderr,
-                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads|cameras|fault\n");
+                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads [--quick]|cameras|"
+                "autotune|fault\n");
         return 2;
     }
     return failed ? 1 : 0;
@@ -154,17 +181,19 @@ static int run_part(struct lab *lab, const char *part)
 
 int main(int argc, char **argv)
 {
-    const char *part = argc > 1 ? argv[1] : "";
+    const char *part = argc > 1 ? argv[1] : "", *option = argc > 2 ? argv[2] : "";
     struct lab lab = {0};
     int r;
 
+    if (!strcmp(part, "camera"))
+        return lab_camera();
     r = open_lab(&lab);
-    if (r == 0 && argc > 2 && !(lab.csv = fopen(argv[2], "w"))) {
-        fprintf(stderr, "cannot write '%s': %s\n", argv[2], strerror(errno));
+    if (r == 0 && !strcmp(part, "ladder") && *option && !(lab.csv = fopen(option, "w"))) {
+        fprintf(stderr, "cannot write '%s': %s\n", option, strerror(errno));
         r = 1;
     }
     if (r == 0)
-        r = run_part(&lab, part);
+        r = run_part(&lab, part, option);
     close_lab(&lab);
     return r;
 }

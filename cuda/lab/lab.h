@@ -15,7 +15,7 @@ struct device_picture {
 /* What a run of the lab shares. */
 struct lab {
     struct engine *truth;
-    cudaStream_t stream;
+    cudaStream_t stream, pair[2];
     cudaEvent_t begin, end;
     FILE *csv;
     double clock_ghz; /* of the multiprocessors under load, as last measured */
@@ -28,10 +28,38 @@ double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t str
 int picture_alloc(struct device_picture *d, const struct frame *like);
 void picture_free(struct device_picture *d);
 
+/* Fills @f with noise of colours that R'G'B' bytes can hold. Clipping the others is all that a
+ * comparison would see: a filter that does nothing has 31 dB then, as has the right one. */
+void picture_fill_rgb(struct frame *f);
+
+/* The bound for kernels that convert to R'G'B' bytes and back, on such a picture. Measured over
+ * radius 1 to 10: at most 2 levels and at least 56.1 dB; a radius one less than it should be has
+ * 36.5 to 55.4 dB (2026-11, NVIDIA H200). */
+#define RGBA_MAX_DIFFERENCE 2
+#define RGBA_LEAST_PSNR 55.8
+#define RGBA_MAX_RADIUS 10
+
+/* What an engine takes for a frame in pinned memory, in microseconds: the latency of one alone,
+ * and the time per frame with as many in flight as there can be. */
+struct times {
+    double p50, p95, p99, sustained;
+};
+
+/* From @n frames each, at most 300. 0 or -errno. */
+int lab_times(struct engine *e, const struct frame *like, const struct filter *f, int n,
+              struct times *ret);
+
 /* The parts of the lab; each returns the number of failures. */
 int lab_ladder(struct lab *lab);
 int lab_shapes(struct lab *lab);
 int lab_engine(struct lab *lab);
-int lab_roads(void);
+int lab_roads(bool quick);
 int lab_cameras(void);
+int lab_autotune(struct lab *lab);
 int lab_fault(void);
+
+/* The rung of the ladder that is a pipeline; returns the number of failures. */
+int lab_pipeline(struct lab *lab, const struct frame *like, int radius);
+
+/* One of the processes that lab_cameras() starts. */
+int lab_camera(void);

@@ -85,49 +85,51 @@ static __global__ void rgba_to_yuyv(const bilateral_params p, const uint32_t *rg
         y0 | u << 8 | y1 << 16 | v << 24;
 }
 
-/* Memory for two pictures and the weights, kept until the next size or radius. */
-static cudaError_t prepare(const bilateral_params *p, uint32_t **ret)
+/* The weights of a square window, kept until the next radius. */
+static cudaError_t set_weights(const bilateral_params *p)
 {
-    static uint32_t *rgba;
-    static int pixels, radius;
+    static int radius;
     float table[(2 * MAX_RADIUS + 1) * (2 * MAX_RADIUS + 1)], *t = table;
-    cudaError_t status = cudaSuccess;
 
-    if (pixels != p->width * p->height) {
-        (void)cudaFree(rgba);
-        pixels = p->width * p->height;
-        status = cudaMalloc(&rgba, size_t(pixels) * 2 * sizeof(*rgba));
-    }
-    if (radius != p->radius) {
-        radius = p->radius;
-        for (int dy = -radius; dy <= radius; dy++)
-            for (int dx = -radius; dx <= radius; dx++)
-                *t++ = p->disc && dx * dx + dy * dy > radius * radius
-                           ? 0.0f
-                           : expf(-p->inv_two_ss2 * float(dx * dx + dy * dy));
-        if (status == cudaSuccess)
-            status = cudaMemcpyToSymbol(space, table, (t - table) * sizeof(*t));
-    }
-    *ret = rgba;
-    return status;
+    if (radius == p->radius)
+        return cudaSuccess;
+    radius = p->radius;
+    for (int dy = -radius; dy <= radius; dy++)
+        for (int dx = -radius; dx <= radius; dx++)
+            *t++ = expf(-p->inv_two_ss2 * float(dx * dx + dy * dy));
+    return cudaMemcpyToSymbol(space, table, (t - table) * sizeof(*t));
+}
+
+extern "C" int rung_rgba_in(const bilateral_params *p, uint32_t *pictures, cudaStream_t stream)
+{
+    const int inner = SIDE - 2 * p->radius;
+    const dim3 rows((p->width / 2 + 127) / 128, p->height);
+    uint32_t *const filtered = pictures + size_t(p->width) * p->height;
+    cudaError_t status;
+
+    if (p->radius > MAX_RADIUS || p->disc)
+        return -EINVAL;
+    status = set_weights(p);
+    if (status != cudaSuccess)
+        return bilateral_errno(status);
+    yuyv_to_rgba<<<rows, 128, 0, stream>>>(*p, pictures);
+    filter_rgba<<<dim3((p->width + inner - 1) / inner, (p->height + inner - 1) / inner),
+                  dim3(SIDE, SIDE), 0, stream>>>(*p, pictures, filtered);
+    rgba_to_yuyv<<<rows, 128, 0, stream>>>(*p, filtered);
+    return bilateral_errno(cudaGetLastError());
 }
 
 extern "C" int rung_rgba(const bilateral_params *p, cudaStream_t stream)
 {
-    const int inner = SIDE - 2 * p->radius;
-    const dim3 rows((p->width / 2 + 127) / 128, p->height);
-    uint32_t *rgba, *filtered;
-    cudaError_t status;
+    static uint32_t *pictures; /* kept until the size changes */
+    static size_t pixels;
+    const size_t n = size_t(p->width) * p->height;
 
-    if (p->radius > MAX_RADIUS)
-        return -EINVAL;
-    status = prepare(p, &rgba);
-    if (status != cudaSuccess)
-        return bilateral_errno(status);
-    filtered = rgba + size_t(p->width) * p->height;
-    yuyv_to_rgba<<<rows, 128, 0, stream>>>(*p, rgba);
-    filter_rgba<<<dim3((p->width + inner - 1) / inner, (p->height + inner - 1) / inner),
-                  dim3(SIDE, SIDE), 0, stream>>>(*p, rgba, filtered);
-    rgba_to_yuyv<<<rows, 128, 0, stream>>>(*p, filtered);
-    return bilateral_errno(cudaGetLastError());
+    if (pixels != n) {
+        (void)cudaFree(pictures);
+        pixels = n;
+        if (cudaMalloc(&pictures, 2 * n * sizeof(*pictures)) != cudaSuccess)
+            return bilateral_errno(cudaGetLastError());
+    }
+    return rung_rgba_in(p, pictures, stream);
 }

@@ -16,8 +16,10 @@ int rung_tile(const struct bilateral_params *p, cudaStream_t stream);
 
 /* Packed R'G'B'A bytes, as many video filters take them: to them, filter, back. A block loads as
  * many pixels as it has threads and filters those that have their halo within; spatial weights
- * are in constant memory. Radius 1 to 15. */
+ * are in constant memory. Square windows of radius 1 to 15. The second form keeps both pictures
+ * in memory of the caller's, 8 bytes per pixel, so that several streams can run it. */
 int rung_rgba(const struct bilateral_params *p, cudaStream_t stream);
+int rung_rgba_in(const struct bilateral_params *p, uint32_t *pictures, cudaStream_t stream);
 
 /* The fused kernel in single precision between kernels that unpack to planes and pack. */
 int rung_separate(const struct bilateral_params *p, cudaStream_t stream);

@@ -1,19 +1,12 @@
-/* Which block shape of the half2 kernel suits which radius: the measurement behind the table in
+/* Which block shape of the half2 kernel suits which radius: the measurement behind the rule in
  * half2.cu. */
 #include "lab.h"
 
 #include "../kernels.h"
 
-struct shape_job {
-    struct bilateral_params p;
-    int warps;
-};
-
 static int launch_shape(const void *job, cudaStream_t stream)
 {
-    const struct shape_job *j = job;
-
-    return bilateral_errno(half2_launch_warps(&j->p, j->warps, stream));
+    return bilateral_errno(half2_launch(job, stream));
 }
 
 static const int warps[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -22,21 +15,21 @@ static const int warps[] = {1, 2, 3, 4, 5, 6, 7, 8};
 static int time_shapes(struct lab *lab, const struct frame *like, struct filter *filter)
 {
     struct device_picture in, out;
-    struct shape_job job;
+    struct bilateral_params p;
     int r = picture_alloc(&in, like);
 
     if (r == 0)
         r = picture_alloc(&out, like);
     if (r == 0)
-        r = bilateral_prepare(&job.p, &in.frame, &out.frame, filter);
+        r = bilateral_prepare(&p, &in.frame, &out.frame, filter);
     if (r)
         return 1;
     printf("%4dx%-4d %-6s %-10s %2d ", like->width, like->height,
            filter->window == WINDOW_DISC ? "disc" : "square",
            filter->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", filter->radius);
     for (int i = 0; i < N_WARPS; i++) {
-        job.warps = warps[i];
-        printf(" %8.1f", lab_time(lab, launch_shape, &job));
+        p.warps = warps[i];
+        printf(" %8.1f", lab_time(lab, launch_shape, &p));
     }
     printf("\n");
     picture_free(&in);
