@@ -21,6 +21,7 @@ enum {
     OPT_PRINT_CONFIG,
     OPT_LIST_DEVICES,
     OPT_LIST_ENGINES,
+    OPT_DOCTOR,
     OPT_BENCHMARK,
     OPT_VERBOSE,
     OPT_QUIET,
@@ -35,6 +36,7 @@ static const struct command_option commands[N_COMMANDS] = {
     [OPT_PRINT_CONFIG] = {"print-config", 0, NULL, "print the settings in effect and exit"},
     [OPT_LIST_DEVICES] = {"list-devices", 0, NULL, "list cameras and virtual cameras and exit"},
     [OPT_LIST_ENGINES] = {"list-engines", 0, NULL, "list engines that work here and exit"},
+    [OPT_DOCTOR] = {"doctor", 0, NULL, "say what is wrong here and how to mend it, and exit"},
     [OPT_BENCHMARK] = {"benchmark", 0, "[=csv|json]", "time the engines of this machine and exit"},
     [OPT_VERBOSE] = {"verbose", 'v', NULL, "say more"},
     [OPT_QUIET] = {"quiet", 'q', NULL, "say errors only"},
@@ -147,6 +149,9 @@ static int take_option(struct cli *cli, int value, struct error *err)
     case OPT_LIST_ENGINES:
         cli->command = CLI_LIST_ENGINES;
         break;
+    case OPT_DOCTOR:
+        cli->command = CLI_DOCTOR;
+        break;
     case OPT_BENCHMARK:
         return take_benchmark(cli, err);
     case OPT_VERBOSE:
@@ -178,13 +183,24 @@ static int usage_error(int value, char **argv, struct error *err)
     return error_set(err, -EINVAL, "unknown option '%s' (see bilatcam --help)", last);
 }
 
+/* No fewer than the settings on the command line: short options may share an argument, but each
+ * has a letter of its own. */
+static size_t count_letters(int argc, char **argv)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < argc; i++)
+        n += strlen(argv[i]);
+    return n;
+}
+
 int cli_parse(struct cli *cli, int argc, char **argv, struct error *err)
 {
     struct option_table table;
     int value, r = 0;
 
     memset(cli, 0, sizeof(*cli));
-    cli->assignments = calloc((size_t)argc + 1, sizeof(*cli->assignments));
+    cli->assignments = calloc(count_letters(argc, argv) + 1, sizeof(*cli->assignments));
     cli->set_copies = calloc((size_t)argc + 1, sizeof(*cli->set_copies));
     if (!cli->assignments || !cli->set_copies)
         return error_set(err, -ENOMEM, "out of memory");
@@ -301,24 +317,27 @@ void cli_print_help(FILE *out)
 
 void cli_print_version(FILE *out)
 {
-    const char *const cuda =
+    static const char parts[] =
 #ifdef HAVE_CUDA
-        "+cuda";
+        " +cuda"
 #else
-        "-cuda";
+        " -cuda"
 #endif
-    const char *const preview =
 #ifdef HAVE_PREVIEW
-        "+preview";
+        " +preview"
 #else
-        "-preview";
+        " -preview"
 #endif
-    const char *const mjpeg =
 #ifdef HAVE_MJPEG
-        "+mjpeg";
+        " +mjpeg"
 #else
-        "-mjpeg";
+        " -mjpeg"
+#endif
+#ifdef HAVE_CONTROL
+        " +control";
+#else
+        " -control";
 #endif
 
-    fprintf(out, "bilatcam %s %s %s %s\n", BILATCAM_VERSION, cuda, preview, mjpeg);
+    fprintf(out, "bilatcam %s%s\n", BILATCAM_VERSION, parts);
 }

@@ -11,6 +11,7 @@ enum cli_command {
     CLI_PRINT_CONFIG,
     CLI_LIST_DEVICES,
     CLI_LIST_ENGINES,
+    CLI_DOCTOR,
     CLI_BENCHMARK,
 };
 
@@ -24,7 +25,7 @@ struct cli {
     int verbosity;           /* -1 quiet, 0, 1 verbose */
     const char *config_path; /* --config, or NULL */
     int n_assignments;
-    struct cli_assignment *assignments; /* in the order given; argc long */
+    struct cli_assignment *assignments; /* in the order given */
     char **set_copies;                  /* the KEY=VALUE texts of --set, cut in two; argc long */
     int n_set_copies;
 };

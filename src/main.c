@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "daemon.h"
+#include "doctor.h"
 #include "engine.h"
 #include "log.h"
 #include "pipeline.h"
@@ -175,9 +176,18 @@ static void list_engines(void)
     }
 }
 
+static bool examine(const char *config_path)
+{
+    struct doctor_system system;
+
+    doctor_system_init(&system);
+    return doctor_run(&system, config_path, stdout);
+}
+
 /* Everything that prints and ends. */
 static int print(const struct cli *cli, const struct settings *s)
 {
+    int status = STATUS_DONE;
     struct error err;
 
     switch (cli->command) {
@@ -193,6 +203,9 @@ static int print(const struct cli *cli, const struct settings *s)
     case CLI_LIST_ENGINES:
         list_engines();
         break;
+    case CLI_DOCTOR:
+        status = examine(cli->config_path) ? STATUS_DONE : STATUS_FAILED;
+        break;
     case CLI_BENCHMARK:
         if (benchmark_run(s, cli->benchmark_format, stdout, &err)) {
             log_error("%s", err.text);
@@ -204,7 +217,7 @@ static int print(const struct cli *cli, const struct settings *s)
         break;
     }
     if (fflush(stdout) == 0)
-        return STATUS_DONE;
+        return status;
     log_error("standard output: %s", strerror(errno));
     return STATUS_FAILED;
 }

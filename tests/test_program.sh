@@ -68,7 +68,7 @@ test_information() {
     expect out '^  -r, --radius N' help
     expect out '--output-format NAME' help
     run 0 --version
-    expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg$' version
+    expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg [+-]control$' version
     run 0 --list-engines
     expect out '^simd  ' engines
     expect out '^reference  ' engines
@@ -244,10 +244,11 @@ test_stop_when_stuck() {
 wait_until_ready() {
     local caught
     for _ in $(seq 100); do
-        caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
-        # Before it is the program, the process is a copy of this shell, which catches it too.
-        if [ "$(cat "/proc/$1/comm")" = bilatcam ] && [ $((0x$caught & 0x4000)) -ne 0 ]; then
-            return
+        # Before it is the program, the process is a copy of this shell, which catches it too: so
+        # that is asked first.
+        if [ "$(cat "/proc/$1/comm")" = bilatcam ]; then
+            caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
+            [ $((0x$caught & 0x4000)) = 0 ] || return 0
         fi
         sleep 0.1
     done
