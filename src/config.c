@@ -211,6 +211,15 @@ bool settings_find_file(char *path, size_t size)
     return false;
 }
 
+/* What stands between @k and @value: no spaces where they would make the line too long for
+ * settings_load(), or the value a comment. */
+static const char *equals(const struct key *k, const char *value)
+{
+    const size_t length = strlen(k->name) + strlen(" = ") + strlen(value);
+
+    return *value == ';' || length > INI_MAX_LINE - 2 ? "=" : " = ";
+}
+
 void settings_print(const struct settings *s, FILE *out)
 {
     fprintf(out, "# bilatcam configuration. Keys are the long options of the command line.\n");
@@ -219,10 +228,10 @@ void settings_print(const struct settings *s, FILE *out)
 
         settings_get(s, k, value, sizeof(value));
         key_describe(k, allowed, sizeof(allowed));
-        fprintf(out, "\n# %s\n# %s; %s\n%s = %s\n", k->help, allowed,
+        fprintf(out, "\n# %s\n# %s; %s\n%s%s%s\n", k->help, allowed,
                 k->live      ? "can change while running"
                 : k->reopens ? "can change while running, where it opens the camera anew"
                              : "takes effect at the next start",
-                k->name, value);
+                k->name, equals(k, value), value);
     }
 }

@@ -228,10 +228,15 @@ int v4l2_layout(const struct v4l2_pix_format *pix, struct frame *ret, size_t *re
 
 int64_t v4l2_timestamp(uint32_t buffer_flags, struct timeval stamp, int64_t now)
 {
-    const int64_t t = (int64_t)stamp.tv_sec * 1000000000 + (int64_t)stamp.tv_usec * 1000;
+    int64_t t;
 
     if ((buffer_flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
         return now;
+    /* What cannot be a time would not fit below, either. */
+    if (stamp.tv_sec < 0 || stamp.tv_sec > now / 1000000000 || stamp.tv_usec < 0 ||
+        stamp.tv_usec >= 1000000)
+        return now;
+    t = (int64_t)stamp.tv_sec * 1000000000 + (int64_t)stamp.tv_usec * 1000;
     return t > now || t < now - STAMP_MAX_AGE_NS || t <= 0 ? now : t;
 }
 

@@ -67,7 +67,7 @@ static bool gives_known_format(int fd)
 {
     struct v4l2_fmtdesc desc = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
 
-    for (; desc.index < 256 && !v4l2_call(fd, VIDIOC_ENUM_FMT, &desc); desc.index++)
+    for (uint32_t n = 0; n < 256 && !v4l2_call(fd, VIDIOC_ENUM_FMT, &desc); desc.index = ++n)
         if (v4l2_format_of(desc.pixelformat) >= 0)
             return true;
     return false;

@@ -11,8 +11,10 @@
 #define USUAL_HEIGHT 720
 #define USUAL_FPS ((struct fraction){30, 1})
 
-/* Drivers have been seen that answer every index: no list is believed beyond this. */
+/* Drivers have been seen that answer every index: no list is believed beyond this, nor all of them
+ * together. */
 #define MAX_INDEX 256
+#define MAX_MODES 8192
 
 /* --- reading the table from the driver --- */
 
@@ -27,6 +29,13 @@ static int add(struct v4l2_modes *m, const struct v4l2_mode *mode)
     }
     m->mode[m->n++] = *mode;
     return 0;
+}
+
+/* Whether the driver is asked for entry @index of a list, which the caller counts: what is in the
+ * answer is the driver's word. */
+static bool more(const struct v4l2_modes *m, uint32_t index)
+{
+    return index < MAX_INDEX && m->n < MAX_MODES;
 }
 
 /* A frame interval is the inverse of a frame rate. */
@@ -46,9 +55,10 @@ static int add_rates(int fd, struct v4l2_modes *m, struct v4l2_mode mode)
         .width = (uint32_t)mode.width.max,
         .height = (uint32_t)mode.height.max,
     };
+    uint32_t n = 0;
     int r = 0;
 
-    while (!r && iv.index < MAX_INDEX && !v4l2_call(fd, VIDIOC_ENUM_FRAMEINTERVALS, &iv)) {
+    while (!r && more(m, n) && !v4l2_call(fd, VIDIOC_ENUM_FRAMEINTERVALS, &iv)) {
         const bool discrete = iv.type == V4L2_FRMIVAL_TYPE_DISCRETE;
 
         mode.fps_max = inverse(discrete ? iv.discrete : iv.stepwise.min);
@@ -56,9 +66,9 @@ static int add_rates(int fd, struct v4l2_modes *m, struct v4l2_mode mode)
         r = add(m, &mode);
         if (!discrete)
             return r;
-        iv.index++;
+        iv.index = ++n;
     }
-    return iv.index || r ? r : add(m, &mode);
+    return n || r ? r : add(m, &mode);
 }
 
 static struct v4l2_span span(uint32_t min, uint32_t max, uint32_t step)
@@ -77,9 +87,10 @@ static struct v4l2_span span(uint32_t min, uint32_t max, uint32_t step)
 static int add_sizes(int fd, struct v4l2_modes *m, struct v4l2_mode mode)
 {
     struct v4l2_frmsizeenum size = {.pixel_format = mode.fourcc};
+    uint32_t n = 0;
     int r = 0;
 
-    while (!r && size.index < MAX_INDEX && !v4l2_call(fd, VIDIOC_ENUM_FRAMESIZES, &size)) {
+    while (!r && more(m, n) && !v4l2_call(fd, VIDIOC_ENUM_FRAMESIZES, &size)) {
         const struct v4l2_frmsize_stepwise *s = &size.stepwise;
 
         if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE) {
@@ -90,9 +101,9 @@ static int add_sizes(int fd, struct v4l2_modes *m, struct v4l2_mode mode)
         mode.width = span(size.discrete.width, size.discrete.width, 1);
         mode.height = span(size.discrete.height, size.discrete.height, 1);
         r = add_rates(fd, m, mode);
-        size.index++;
+        size.index = ++n;
     }
-    if (size.index || r)
+    if (n || r)
         return r;
 
     /* The driver cannot tell; S_FMT will say what it makes of the wish. */
@@ -105,9 +116,10 @@ int v4l2_modes_read(int fd, struct v4l2_modes *ret)
 {
     struct v4l2_fmtdesc desc = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     struct v4l2_modes m = {NULL, 0};
+    uint32_t n = 0;
     int r = 0;
 
-    while (!r && desc.index < MAX_INDEX && !v4l2_call(fd, VIDIOC_ENUM_FMT, &desc)) {
+    while (!r && more(&m, n) && !v4l2_call(fd, VIDIOC_ENUM_FMT, &desc)) {
         const int format = v4l2_format_of(desc.pixelformat);
 
         if (format >= 0)
@@ -116,7 +128,7 @@ int v4l2_modes_read(int fd, struct v4l2_modes *ret)
                               .fourcc = desc.pixelformat,
                               .format = (enum frame_format)format,
                           });
-        desc.index++;
+        desc.index = ++n;
     }
     if (r < 0) {
         free(m.mode);

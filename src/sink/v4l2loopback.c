@@ -25,6 +25,7 @@
 #define STUCK_NS SECOND_NS           /* a write that may not go on for so long has failed */
 #define MAX_LAG_INTERVALS 4          /* later than this, the clock is set anew */
 #define MAX_INTERVAL 3600            /* seconds; a rate that slow is a mistake in some header */
+#define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
 
 /* When frames are due, to the nanosecond and without rounding errors that add up. */
 struct pace {
@@ -266,6 +267,9 @@ static int set_format(struct loopback *l, struct error *err)
     r = v4l2_layout(&fmt.fmt.pix, picture, &least, &why);
     if (r < 0)
         return error_set(err, r, "'%s': %s", l->path, why.text);
+    if (fmt.fmt.pix.sizeimage > MAX_FRAME_BYTES)
+        return error_set(err, -EINVAL, "'%s' wants frames of %u bytes", l->path,
+                         fmt.fmt.pix.sizeimage);
     picture->colour = colour;
     l->size = fmt.fmt.pix.sizeimage;
     l->packed = calloc(1, l->size);
@@ -418,10 +422,11 @@ static int write_error(const struct loopback *l, int code, struct error *err)
 }
 
 /* Waits until a write may go on, which no version of the module asks for today. */
-static int wait_for_room(const struct loopback *l, struct error *err)
+static int wait_for_room(const struct loopback *l, int64_t deadline, struct error *err)
 {
     struct pollfd p[2] = {{.fd = l->fd, .events = POLLOUT}, {.fd = l->stop_fd, .events = POLLIN}};
-    const int n = poll(p, 2, STUCK_NS / 1000000);
+    const int64_t left = deadline - now_ns();
+    const int n = left > 0 ? poll(p, 2, (int)((left + 999999) / 1000000)) : 0;
 
     if (n > 0 && p[1].revents)
         return error_set(err, -ECANCELED, "stopped");
@@ -436,12 +441,13 @@ static int loopback_write(struct sink *s, const struct frame *f, struct error *e
     const uint8_t *data = arrange(l, f);
     ssize_t n;
     int r = pace_wait(&l->pace, l->stop_fd);
+    const int64_t deadline = now_ns() + STUCK_NS;
 
     if (r < 0)
         return error_set(err, r, "stopped");
     while ((n = write(l->fd, data, l->size)) < 0) {
         if (errno == EAGAIN)
-            r = wait_for_room(l, err);
+            r = wait_for_room(l, deadline, err);
         else if (errno != EINTR)
             r = write_error(l, -errno, err);
         if (r < 0)

@@ -279,6 +279,11 @@ static void camera_release(struct source *s)
         (void)queue(c, (uint32_t)lent); /* a failure is tried again and told by read() */
 }
 
+static int silent(const struct camera *c, struct error *err)
+{
+    return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures", c->path);
+}
+
 /* Waits until the driver has something to say: 0 a frame, 1 only an error condition. */
 static int wait_for_driver(const struct camera *c, int64_t deadline, struct error *err)
 {
@@ -295,7 +300,7 @@ static int wait_for_driver(const struct camera *c, int64_t deadline, struct erro
         if (n > 0)
             return fd[0].revents & POLLIN ? 0 : 1;
         if (n == 0)
-            return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures", c->path);
+            return silent(c, err);
     }
 }
 
@@ -339,6 +344,9 @@ static int camera_read(struct source *s, struct frame *ret, struct error *err)
         /* poll() would say the same at once, again and again. */
         if (trouble)
             return camera_error(c, "waiting", -EIO, err);
+        /* Nor does it tell of time while there is something, if only damaged pictures. */
+        if (now_ns() >= deadline)
+            return silent(c, err);
     }
     c->lent = (int)b.index;
     describe(c, &b, ret);

@@ -1,0 +1,59 @@
+/* A camera whose driver lies. Bytes: what is wished for (format, columns / 2, rows, frames per
+ * second), then what kernel.h says. */
+#include "fuzz.h"
+#include "kernel.h"
+
+#include "log.h"
+#include "source.h"
+
+enum { N_FRAMES = 20 };
+
+static int read_frame(struct source *s)
+{
+    struct error err = {.text = ""};
+    struct frame f;
+    int r;
+
+    kernel_operation();
+    r = s->ops->read(s, &f, &err);
+    if (r) {
+        must(r < 0 && err.text[0], "an error is told in words");
+        return r;
+    }
+    must(f.format == s->format && f.width == s->width && f.height == s->height,
+         "frames are what the source said");
+    if (f.format == FRAME_MJPG)
+        bytes_touch(f.plane[0], f.bytes);
+    else
+        picture_touch(&f);
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = {data, size};
+    struct error err = {.text = ""};
+    struct source_config config = {.name = "/dev/video0",
+                                   .format = input_u8(&in) % (FRAME_N_FORMATS + 1) - 1,
+                                   .width = 2 * input_u8(&in),
+                                   .height = input_u8(&in),
+                                   .fps = {input_u8(&in), 1},
+                                   .stop_fd = KERNEL_STOP_FD};
+    struct source *s;
+    int r;
+
+    log_set_level(LOG_QUIET);
+    kernel_start(KERNEL_CAMERA, in.data, in.left);
+    r = source_v4l2.open(&s, &config, &err);
+    must(!r || err.text[0], "an error is told in words");
+    if (!r) {
+        /* What failed once may work again: the reader decides, and may well ask once more. */
+        for (int i = 0; i < N_FRAMES; i++)
+            if (!read_frame(s) && i % 2)
+                s->ops->release(s);
+        kernel_operation();
+        s->ops->close(s);
+    }
+    kernel_stop();
+    return 0;
+}
