@@ -13,8 +13,9 @@
 #define RETRY_LAST_NS INT64_C(30000000000)
 #define STEADY_NS INT64_C(10000000000) /* so long without trouble, and it is forgotten */
 #define OTHER_NS INT64_C(2000000000)   /* "auto" waits so long for the camera that it lost */
-#define DAMAGED_NS INT64_C(1000000000) /* of nothing but damaged pictures, and it is opened anew   \
-                                        */
+
+/* Of nothing but damaged pictures, and it is opened anew. */
+#define DAMAGED_NS INT64_C(1000000000)
 
 /* What is assumed of a camera that is not there yet. */
 #define ASSUMED_WIDTH 1280
@@ -140,12 +141,20 @@ static void set_state(struct capture *c, enum stream_state state, const char *re
     shared_set_state(c->shared, state, reason);
 }
 
+/* "auto" means the camera that there was, and any other only after a while: one that is replugged
+ * comes back. */
+static bool may_take_other(const struct capture *c)
+{
+    return !strcmp(c->wish.name, "auto") && *c->found;
+}
+
 /* The state of a lost camera is told when it begins and when it ends, not at every attempt. One
  * that goes again soon after it came gets longer and longer pauses. */
 static void note_lost(struct capture *c, const struct error *why)
 {
     const int64_t now = now_ns();
     const bool steady = !c->lost && (!c->t_back_ns || now - c->t_back_ns > STEADY_NS);
+    int64_t t_other; /* when another camera may be taken */
 
     if (c->lost) {
         log_debug("%s", why->text);
@@ -154,10 +163,13 @@ static void note_lost(struct capture *c, const struct error *why)
         c->t_lost_ns = now;
     }
     c->lost = true;
+    t_other = may_take_other(c) ? c->t_lost_ns + OTHER_NS : 0;
     c->wait_ns = steady || !c->wait_ns ? RETRY_FIRST_NS : 2 * c->wait_ns;
     if (c->wait_ns > RETRY_LAST_NS)
         c->wait_ns = RETRY_LAST_NS;
     c->t_retry_ns = now + c->wait_ns;
+    if (now < t_other && t_other < c->t_retry_ns)
+        c->t_retry_ns = t_other;
     set_state(c, STREAM_LOST, why->text);
 }
 
@@ -286,18 +298,17 @@ static bool stand_by(struct capture *c, enum stream_state why)
     return wait_until(c, INT64_MAX);
 }
 
-/* One attempt, when it is time for it. "auto" means the camera that there was, and any other
- * only after a while: one that is replugged comes back. */
+/* One attempt, when it is time for it. */
 static bool try_to_open(struct capture *c)
 {
-    const bool automatic = !strcmp(c->wish.name, "auto");
+    const bool other = may_take_other(c);
     struct error err;
     int r;
 
     if (now_ns() < c->t_retry_ns)
         return wait_until(c, c->t_retry_ns);
-    r = open_source(c, automatic && *c->found ? c->found : c->wish.name, true, &err);
-    if (r && r != -ECANCELED && automatic && *c->found && now_ns() - c->t_lost_ns > OTHER_NS)
+    r = open_source(c, other ? c->found : c->wish.name, true, &err);
+    if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
         r = open_source(c, "auto", true, &err);
     if (r == 0) {
         r = prepare_pictures(c);

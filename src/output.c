@@ -292,6 +292,9 @@ void *output_run(void *arg)
         if (taken == -EPIPE)
             break;
         if (taken == -EAGAIN) {
+            /* When the camera comes back, this is not what it sees. */
+            if (shared_state(s) != STREAM_RUNS)
+                last = NULL;
             r = write_held(o, last);
             continue;
         }

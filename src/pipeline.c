@@ -125,16 +125,22 @@ static bool has_suffix(const char *text, const char *suffix)
     return n >= m && !strcmp(text + n - m, suffix);
 }
 
+/* What is neither a path nor there as a file is what a camera calls itself. */
+static bool is_file(const char *name)
+{
+    if (!strcmp(name, "-") || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
+        !strcmp(name, "/dev/stdin"))
+        return true;
+    return strncmp(name, "/dev/", 5) && (strchr(name, '/') || !access(name, F_OK));
+}
+
 static const struct source_ops *source_for(const char *name)
 {
     if (!strncmp(name, "test:", 5))
         return &source_pattern;
     if (!strcmp(name, "auto"))
         return &source_v4l2;
-    if (strncmp(name, "/dev/", 5) || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
-        !strcmp(name, "/dev/stdin"))
-        return &source_y4m;
-    return &source_v4l2;
+    return is_file(name) ? &source_y4m : &source_v4l2;
 }
 
 static const struct sink_ops *sink_for(const char *name)

@@ -8,7 +8,7 @@
 #define REBUILD_LAST_NS INT64_C(60000000000)
 
 struct rebuild_config {
-    struct engine *remains; /* what failed, to be destroyed first; or NULL */
+    struct engine *remains;       /* what failed, to be destroyed first; or NULL */
     const struct engine_ops *ops; /* NULL: the best that works here */
     struct engine_config engine;
     void *memory; /* to pin; lives longer than the engine */

@@ -13,7 +13,7 @@ struct preview_show {
     void *user;
     struct preview_ui ui;
     const struct frame *before, *after; /* what is shown; the caller's; NULL = nothing yet */
-    struct snapshot *snapshot;  /* being written, or NULL */
+    struct snapshot *snapshot;          /* being written, or NULL */
     bool redraw;
 };
 
