@@ -11,7 +11,7 @@ case_names=()
 declare -A case_commands case_versions
 
 # add NAME VERSIONS COMMAND...: a case, and the v4l2loopback versions it is run with
-# ("all", or some of them in one word).
+# ("all", or some of them in one word); "systemd" is the newest, in a user's session.
 add() {
     case_names+=("$1")
     case_versions[$1]=$2
@@ -22,7 +22,7 @@ add() {
 list_cases() {
     local name
     for name in "${case_names[@]}"; do
-        [[ " all $1 " == *" ${case_versions[$name]} "* ||
+        [[ ( ${case_versions[$name]} = all && $1 != systemd ) ||
             " ${case_versions[$name]} " == *" $1 "* ]] || continue
         [[ ! $1/$name =~ $2 ]] || printf '%s\n' "$name"
     done
@@ -114,11 +114,81 @@ statistic() {
         "$1" 2> /dev/null || fail "stats.json has no $1: $(cat stats.json)"
 }
 
+# holds NODE: has bilatcam this device open?
+holds() {
+    find "/proc/$bilatcam_pid/fd" -lname "$1" > held.log 2>&1
+    [ -s held.log ]
+}
+
+lets_go_of() {
+    ! holds "$1"
+}
+
+# says COUNT PATTERN: are there so many such lines in its log?
+says() {
+    [ "$(grep -c "$2" bilatcam.log)" -ge "$1" ]
+}
+
+# Its open files, resident kB and used 1/100 s of processor time, for check_growth.
+resources() {
+    local stat
+    stat=$(cat "/proc/$bilatcam_pid/stat")
+    read -r -a stat <<< "${stat##*) }"
+    printf '%s %s %s\n' "$(find "/proc/$bilatcam_pid/fd" -type l | wc -l)" \
+        "$(awk '/^VmRSS/ { print $2 }' "/proc/$bilatcam_pid/status")" $((stat[11] + stat[12]))
+}
+
+# check_growth BEFORE: open files are as many as they were, and memory about as much.
+# Sets $growth, which tells it.
+check_growth() {
+    local before after
+    read -r -a before <<< "$1"
+    read -r -a after <<< "$(resources)"
+    growth="$((after[0] - before[0])) files, $((after[1] - before[1])) kB more"
+    [ "${after[0]}" = "${before[0]}" ] || fail "$growth: $(ls -l "/proc/$bilatcam_pid/fd")"
+    [ "${after[1]}" -le $((before[1] + 4096)) ] || fail "$growth"
+}
+
+# check_idle BEFORE TICKS: in so many 1/100 s of waiting it has not used the half of them.
+check_idle() {
+    local before after used
+    read -r -a before <<< "$1"
+    read -r -a after <<< "$(resources)"
+    used=$((after[2] - before[2]))
+    [ "$used" -lt $(($2 / 2)) ] || fail "it used $used of $2 ticks of processor time for waiting"
+}
+
+# check_log_lines MOST
+check_log_lines() {
+    local lines
+    lines=$(wc -l < bilatcam.log)
+    [ "$lines" -le "$1" ] || fail "$lines lines in the log, more than $1"
+}
+
+now_ms() {
+    printf '%s\n' $((${EPOCHREALTIME/./} / 1000))
+}
+
 # --- the camera ----------------------------------------------------------------------
 
 # still_picture [PATTERN]: squares, their edges small enough for the filter to smooth.
 still_picture() {
     v4l2-ctl -d "$camera" -c "osd_text_mode=2,contrast=40,test_pattern=${1:-4}"
+}
+
+# take_picture FILE PATTERN: what a client gets of it, in 320x180 yuyv and with no filter.
+take_picture() {
+    still_picture "$2"
+    v4l2-ctl -d "$camera" -p 30 --set-fmt-video=width=320,height=180,pixelformat=YUYV \
+        --stream-mmap --stream-count=1 --stream-to="$1" > v4l2.log 2>&1
+}
+
+# Makes 1.raw, which is what the camera shows then, and 2.raw; they reach a client as they are.
+two_pictures() {
+    settings=(--filter none)
+    take_picture 2.raw 10
+    take_picture 1.raw 4
+    cp 1.raw expected.raw
 }
 
 # make_expected FORMAT SIZE CLIENT_FORMAT: writes expected.raw, the frame that a client
@@ -200,6 +270,37 @@ reader_shows() {
     frames=$(reader_frames)
     [ "$frames" -gt 0 ] && dd if=reader.raw bs="$(stat -c %s "$1")" skip=$((frames - 1)) \
         count=1 status=none | cmp -s - "$1"
+}
+
+# Is the newest frame the placeholder? That is told by its corner.
+reader_shows_card() {
+    local size frames
+    size=$(stat -c %s expected.raw)
+    frames=$(reader_frames)
+    [ "$frames" -gt 0 ] && [ "$(od -An -tu1 -j $(((frames - 1) * size)) -N 4 reader.raw)" = \
+        "  46 128  46 128" ]
+}
+
+reader_shows_picture() {
+    [ "$(reader_frames)" -gt 0 ] && ! reader_shows_card
+}
+
+stop_reader() {
+    kill "$reader_pid"
+    wait "$reader_pid" || true
+}
+
+# check_runs PATTERN: which frames did the reader get, in which order? 1 and 2 are the two
+# pictures, others are called a, b and so on as they come. Sets $runs, which has their numbers.
+check_runs() {
+    runs=$(pixels runs reader.raw 1.raw 2.raw)
+    [[ " $(sed -E 's/\*[0-9]+//g' <<< "$runs") " =~ ^\ $1\ $ ]] ||
+        fail "the reader got ${runs:0:300}, which is not $1"
+}
+
+# visitor COMMAND ARGUMENT...: see visitor.py.
+visitor() {
+    "$vm_dir/visitor.py" "$@" 2> visitor.log || fail "visitor.py $1: $(tail -n 1 visitor.log)"
 }
 
 # run_client NAME SIZE FORMAT COUNT
