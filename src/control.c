@@ -224,6 +224,7 @@ void control_progress(struct control *c)
     if (!c)
         return;
     systemd_progress(&c->systemd);
+    control_notify(c);
 }
 
 void control_notify(struct control *c)
@@ -234,7 +235,7 @@ void control_notify(struct control *c)
     if (!c)
         return;
     c->host.status(c->host.user, &status);
-    systemd_status(&c->systemd, status.state, status.reason);
+    systemd_status(&c->systemd, &status);
     if (!c->object)
         return;
     c->host.settings(c->host.user, &s);

@@ -56,7 +56,7 @@ void control_close(struct control *c);
 int control_fd(const struct control *c);
 void control_process(struct control *c);
 
-/* The first picture, or the placeholder, is out. */
+/* The first picture, or the placeholder, is out, or there is no virtual camera to take it. */
 void control_ready(struct control *c);
 
 /* Around a reload that systemd asked for by a signal, so that it knows when that is done. */

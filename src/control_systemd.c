@@ -4,8 +4,11 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
+#include "control.h"
 #include "frame.h"
 #include "utf8.h"
+
+#define FIGURES_NS INT64_C(5000000000) /* between two tellings of what is always changing */
 
 void systemd_init(struct systemd *s)
 {
@@ -38,18 +41,33 @@ void systemd_stopping(void)
     (void)sd_notify(0, "STOPPING=1");
 }
 
-void systemd_status(struct systemd *s, const char *state, const char *reason)
+static void describe(const struct control_status *c, char *text, size_t size)
 {
-    char text[sizeof(s->status)];
+    const int n = snprintf(text, size, "%.1f frames/s, latency %.1f ms, radius %d of %d", c->fps,
+                           c->latency_p50_ms, c->radius, c->radius_requested);
 
-    (void)snprintf(text, sizeof(text), "%s%s%s", state, *reason ? ": " : "", reason);
+    if (c->readers >= 0 && n > 0 && (size_t)n < size)
+        (void)snprintf(text + n, size - (size_t)n, ", %d reader%s", c->readers,
+                       c->readers == 1 ? "" : "s");
+}
+
+void systemd_status(struct systemd *s, const struct control_status *status)
+{
+    const int64_t t = now_ns();
+    char state[sizeof(s->state)], figures[128] = "";
+
+    (void)snprintf(state, sizeof(state), "%s%s%s", status->state, *status->reason ? ": " : "",
+                   status->reason);
     /* A line that follows would be another message. */
-    text[strcspn(text, "\n")] = '\0';
-    utf8_mend(text);
-    if (!strcmp(text, s->status))
+    state[strcspn(state, "\n")] = '\0';
+    utf8_mend(state);
+    if (!strcmp(state, s->state) && (*status->reason || t - s->t_status < FIGURES_NS))
         return;
-    memcpy(s->status, text, sizeof(text));
-    (void)sd_notifyf(0, "STATUS=%s", text);
+    memcpy(s->state, state, sizeof(state));
+    s->t_status = t;
+    if (!*status->reason)
+        describe(status, figures, sizeof(figures));
+    (void)sd_notifyf(0, "STATUS=%s%s%s", state, *figures ? ", " : "", figures);
 }
 
 void systemd_progress(struct systemd *s)

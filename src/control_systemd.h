@@ -4,9 +4,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct control_status;
+
 struct systemd {
     bool ready;       /* was said */
-    char status[256]; /* said last */
+    char state[256];  /* said last, without the figures */
+    int64_t t_status; /* when */
     int64_t feed_ns;  /* at least this long between two feedings of the watchdog; 0 = none */
     int64_t t_fed;
 };
@@ -16,8 +19,8 @@ void systemd_ready(struct systemd *s);
 void systemd_reloading(const struct systemd *s, bool reloading);
 void systemd_stopping(void);
 
-/* Tells the state if it is another than before. @reason may be empty. */
-void systemd_status(struct systemd *s, const char *state, const char *reason);
+/* Tells the state at once if it is another than before; the figures now and then. */
+void systemd_status(struct systemd *s, const struct control_status *status);
 
 /* Feeds the watchdog, if half of its time is over since the last time. */
 void systemd_progress(struct systemd *s);

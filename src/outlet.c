@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "convert.h"
 #include "log.h"
@@ -94,12 +95,22 @@ static void retry_later(struct outlet *o)
     o->t_retry_ns = now_ns() + o->wait_ns;
 }
 
+/* Tells why pictures do not get out; "": they do. */
+static void publish(struct outlet *o, const char *why)
+{
+    (void)pthread_mutex_lock(&o->shared->lock);
+    (void)snprintf(o->shared->no_output, sizeof(o->shared->no_output), "%.159s", why);
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    (void)!write(o->shared->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
 static void lose(struct outlet *o, const struct error *why)
 {
     log_warning("%s; pictures are dropped until it can be used", why->text);
     if (o->sink)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
+    publish(o, why->text);
     retry_later(o);
 }
 
@@ -163,6 +174,7 @@ static bool available(struct outlet *o)
         return false;
     }
     log_info("%s can be used", o->sink->name);
+    publish(o, "");
     return true;
 }
 

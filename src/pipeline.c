@@ -531,6 +531,10 @@ void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
         .n_rounds = p->shared.n_rounds,
     };
     memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
+    if (*p->shared.no_output && p->shared.state != STREAM_LOST) {
+        ret->name = "no virtual camera";
+        memcpy(ret->reason, p->shared.no_output, sizeof(ret->reason));
+    }
     (void)pthread_mutex_unlock(&p->shared.lock);
 }
 

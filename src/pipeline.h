@@ -50,8 +50,8 @@ int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t s
                       struct error *err);
 
 struct pipeline_state {
-    const char *name;  /* "running", "no camera", ...: stream_state_name() */
-    char reason[160];  /* why there is no camera, or empty */
+    const char *name;  /* stream_state_name(), or "no virtual camera" */
+    char reason[160];  /* why there is none, or no camera; else empty */
     int readers;       /* of the virtual camera; -1 = not known */
     uint64_t n_rounds; /* grows at least ten times a second while a virtual camera is served */
 };

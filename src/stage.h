@@ -49,11 +49,12 @@ struct shared {
     bool unwatched, paused, asleep; /* reasons to let the camera go */
     unsigned device_news;           /* changes in /dev so far */
     enum stream_state state;
-    char reason[160];  /* why the camera is lost */
-    int readers;       /* of the virtual camera; -1 = not known */
-    uint64_t n_rounds; /* of the output stage: it is alive while this grows */
-    int64_t other_ns;  /* newest latency less what filtering takes, of it and of those before */
-    int64_t budget_ns; /* the latency that is held; 0 = none */
+    char reason[160];    /* why the camera is lost */
+    char no_output[160]; /* why the virtual camera is; empty: it is not */
+    int readers;         /* of the virtual camera; -1 = not known */
+    uint64_t n_rounds;   /* of the output stage: it is alive while this grows */
+    int64_t other_ns;    /* newest latency less what filtering takes, of it and of those before */
+    int64_t budget_ns;   /* the latency that is held; 0 = none */
     char engine[16], device[128]; /* what filters at present */
     int result;                   /* first error of the run */
 };
