@@ -94,17 +94,20 @@ static int report(struct ending *e)
 {
     struct stats_header header;
     struct stats stats;
-    int status = STATUS_DONE;
+    int status;
 
     (void)pthread_mutex_lock(&e->lock);
     if (!e->reported) {
         pipeline_stats(e->p, &header, &stats);
-        status = write_stats(e->settings->stats, &header, &stats);
+        e->status = write_stats(e->settings->stats, &header, &stats);
+        if (pipeline_result(e->p))
+            e->status = STATUS_FAILED;
         log_info("%llu frames in, %llu out, %llu dropped, %llu damaged",
                  (unsigned long long)stats.frames_in, (unsigned long long)stats.frames_out,
                  (unsigned long long)stats.frames_dropped, (unsigned long long)stats.frames_bad);
     }
     e->reported = true;
+    status = e->status;
     (void)pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -116,7 +119,7 @@ static void *end_in_time(void *arg)
 
     (void)nanosleep(&limit, NULL);
     log_warning("stopped without waiting any longer for what is still busy");
-    _exit(report(e) || pipeline_result(e->p) ? STATUS_FAILED : STATUS_DONE);
+    _exit(report(e));
 }
 
 /* Ends the run: at once if that was asked for, else when the last frame is through. */

@@ -341,7 +341,7 @@ static struct usage measure(void)
     struct usage u = {.descriptors = count_entries("/proc/self/fd"),
                       .threads = count_entries("/proc/self/task")};
     FILE *f = fopen("/proc/self/statm", "re");
-    long pages;
+    long pages = 0;
 
     require(f && fscanf(f, "%*d %ld", &pages) == 1, "/proc/self/statm");
     (void)fclose(f);
