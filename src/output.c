@@ -128,19 +128,22 @@ static int write_all(struct output *o, const struct slot *slot)
 
 /* Keeps the readers of held sinks going while there is nothing new: with the last picture, or
  * with the placeholder before the first and while the camera is gone. */
-static int write_held(struct output *o, const struct frame *last)
+static int write_held(struct output *o)
 {
     const enum stream_state state = shared_state(o->shared);
     struct error err;
     int r = 0;
 
+    /* It is not what the camera sees when it comes back. */
+    if (state != STREAM_RUNS)
+        o->last = NULL;
     for (int i = 0; i < o->n_outlets && (r == 0 || r == -EAGAIN); i++) {
         struct outlet *outlet = &o->outlets[i];
 
         if (!outlet_holds(outlet))
             continue;
-        if (state == STREAM_RUNS && last)
-            r = judge(o, outlet_write(outlet, last, NULL, &err), &err);
+        if (o->last)
+            r = judge(o, outlet_write(outlet, o->last, NULL, &err), &err);
         else
             r = judge(o, outlet_write_card(outlet, state, &err), &err);
     }
@@ -266,6 +269,17 @@ static int show(struct output *o, const struct slot *slot)
     return 0;
 }
 
+/* Whether @slot was still being filtered when its camera went or was let go. */
+static bool outdated(struct output *o, const struct slot *slot)
+{
+    int64_t t_ended_ns;
+
+    (void)pthread_mutex_lock(&o->shared->lock);
+    t_ended_ns = o->shared->t_ended_ns;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    return slot->raw.t_capture_ns < t_ended_ns;
+}
+
 static bool any_held(const struct output *o)
 {
     for (int i = 0; i < o->n_outlets; i++)
@@ -274,15 +288,28 @@ static bool any_held(const struct output *o)
     return false;
 }
 
+/* The frame that has been taken. */
+static int show_new(struct output *o, bool held)
+{
+    struct shared *s = o->shared;
+    const bool old = held && outdated(o, o->slot);
+    const int r = old ? 0 : show(o, o->slot);
+
+    o->last = old ? NULL : o->slot->result;
+    if (old || r)
+        stats_unshown(s->stats, 1);
+    else if (++o->n_shown == s->max_frames)
+        shared_stop(s);
+    return r == -EAGAIN ? 0 : r;
+}
+
 void *output_run(void *arg)
 {
     struct output *o = arg;
     struct shared *s = o->shared;
     const int64_t wait_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
     const bool held = any_held(o);
-    const struct frame *last = NULL;
-    uint64_t n_shown = 0;
-    int r = held ? write_held(o, NULL) : 0;
+    int r = held ? write_held(o) : 0;
 
     o->t_watched_ns = now_ns();
     while (r == 0 && !shared_stopping(s)) {
@@ -291,21 +318,7 @@ void *output_run(void *arg)
         watch_readers(o);
         if (taken == -EPIPE)
             break;
-        if (taken == -EAGAIN) {
-            /* When the camera comes back, this is not what it sees. */
-            if (shared_state(s) != STREAM_RUNS)
-                last = NULL;
-            r = write_held(o, last);
-            continue;
-        }
-        last = o->slot->result;
-        r = show(o, o->slot);
-        if (r)
-            stats_unshown(s->stats, 1);
-        else if (++n_shown == s->max_frames)
-            shared_stop(s);
-        if (r == -EAGAIN)
-            r = 0;
+        r = taken ? write_held(o) : show_new(o, held);
     }
     if (r)
         shared_stop(s);

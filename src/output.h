@@ -26,7 +26,9 @@ struct output {
     struct outlet outlets[OUTPUT_MAX_SINKS]; /* the first is the one that counts */
     int n_outlets;
     struct ring *in;
-    struct slot *slot; /* shown last */
+    struct slot *slot;        /* taken last */
+    const struct frame *last; /* its picture while that can be shown again, or NULL */
+    uint64_t n_shown;
 
     bool on_demand;       /* the camera is let go while nobody reads */
     bool told_unknown;    /* that it cannot be known */

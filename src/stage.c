@@ -74,6 +74,8 @@ void shared_set_state(struct shared *s, enum stream_state state, const char *rea
 
     (void)pthread_mutex_lock(&s->lock);
     changes = s->state != state;
+    if (changes && s->state == STREAM_RUNS)
+        s->t_ended_ns = now_ns();
     s->state = state;
     (void)snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
     (void)pthread_mutex_unlock(&s->lock);

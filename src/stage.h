@@ -49,6 +49,7 @@ struct shared {
     bool unwatched, paused, asleep; /* reasons to let the camera go */
     unsigned device_news;           /* changes in /dev so far */
     enum stream_state state;
+    int64_t t_ended_ns;  /* when it last was not STREAM_RUNS any more; pictures of before are old */
     char reason[160];    /* why the camera is lost */
     char no_output[160]; /* why the virtual camera is; empty: it is not */
     int readers;         /* of the virtual camera; -1 = not known */
