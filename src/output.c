@@ -235,7 +235,7 @@ int output_snapshot(struct output *o, const char *name, char *path, size_t size,
     struct snapshot_request *q = &o->request;
     const int64_t until = now_ns() + SNAPSHOT_NS;
     const struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    char text[320];
+    char text[320], *full;
     int r = 0;
 
     (void)pthread_mutex_lock(&q->lock);
@@ -253,7 +253,14 @@ int output_snapshot(struct output *o, const char *name, char *path, size_t size,
                          r == -EAGAIN ? "no snapshot: there are no pictures at present"
                                       : "no snapshot: out of memory");
     r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
-    return r ? error_set(err, r, "%s", text) : 0;
+    if (r)
+        return error_set(err, r, "%s", text);
+    /* Whoever asks need not know which folder this program is in. */
+    full = realpath(path, NULL);
+    if (full)
+        (void)snprintf(path, size, "%s", full);
+    free(full);
+    return 0;
 }
 
 static int show(struct output *o, const struct slot *slot)

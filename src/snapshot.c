@@ -160,7 +160,7 @@ static int make_files(struct pair *p, const char *folder, const char *stem)
         if (snprintf(p->path[i], size, "%s/%s-%s.png", folder, stem, kinds[i]) >= (int)size) {
             r = -ENAMETOOLONG;
         } else {
-            p->fd[i] = open(p->path[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            p->fd[i] = open(p->path[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
             r = p->fd[i] < 0 ? -errno : 0;
         }
         if (r && i) {
