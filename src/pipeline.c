@@ -1,4 +1,4 @@
-#include "pipeline.h"
+#include "pipeline_parts.h"
 
 #include "config-build.h"
 
@@ -9,150 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "filtering.h"
 #include "log.h"
-#include "output.h"
 #include "thread.h"
-
-#define LOSSLESS_CAPACITY 2
-/* Both rings, and the slots that the stages hold. */
-#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
-
-struct pipeline {
-    pthread_mutex_t settings_lock; /* guards settings once the threads run */
-    struct settings settings;
-    char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
-    struct sink_control control;
-    struct shared shared;
-    struct capture capture;
-    struct filtering filtering;
-    struct output output;
-    struct ring *captured, *filtered;
-    struct slot slots[MAX_SLOTS];
-    int n_slots;
-    void *slot_memory;
-    size_t slot_memory_size;
-    struct stats_header header;
-    pthread_t threads[3];
-    int n_threads;
-};
-
-static struct wishes wishes_of(const struct settings *s)
-{
-    struct wishes w = {
-        .filter = {.radius = s->filter == FILTER_NONE ? 0 : s->radius,
-                   .sigma_space = s->sigma_space,
-                   .sigma_color = s->sigma_color,
-                   .range = (enum range_kernel)s->range,
-                   .window = (enum window_shape)s->window},
-        .latency_budget = s->latency_budget,
-        .radius_min = s->radius_min,
-    };
-
-    /* From the radius asked for, so that limiting it does not pump the picture. */
-    if (w.filter.sigma_space <= 0.0)
-        w.filter.sigma_space = filter_auto_sigma(w.filter.radius);
-    return w;
-}
-
-/* Takes over @new with the lock held. */
-static void take_settings(struct pipeline *p, const struct settings *new)
-{
-    const struct wishes w = wishes_of(new);
-
-    p->settings = *new;
-    (void)pthread_mutex_lock(&p->shared.lock);
-    p->shared.wishes = w;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-    (void)!write(p->shared.news_fd, &(uint64_t){1}, sizeof(uint64_t));
-}
-
-static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
-{
-    struct pipeline *p = user;
-    const struct key *k = key_find(name);
-    char value[64];
-
-    (void)pthread_mutex_lock(&p->settings_lock);
-    settings_adjust(&p->settings, k, steps, filter_auto_sigma(p->settings.radius));
-    take_settings(p, &p->settings);
-    settings_get(&p->settings, k, value, sizeof(value));
-    (void)pthread_mutex_unlock(&p->settings_lock);
-    (void)snprintf(text, size, "%s %s", name, value);
-}
-
-static void control_status(void *user, struct sink_status *ret)
-{
-    struct pipeline *p = user;
-    struct stats_header header;
-    struct stats stats;
-    struct wishes w;
-    const struct second *last;
-    int64_t budget_ns;
-
-    pipeline_stats(p, &header, &stats);
-    (void)pthread_mutex_lock(&p->shared.lock);
-    w = p->shared.wishes;
-    budget_ns = p->shared.budget_ns;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-    last = stats_last_second(&stats, now_ns());
-    *ret = (struct sink_status){
-        .fps = last ? last->fps : 0.0,
-        .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
-        .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
-        .budget_ns = budget_ns,
-        .radius_requested = w.filter.radius,
-        .radius = stats.radius_last,
-        .sigma_color = w.filter.sigma_color,
-        .sigma_space = w.filter.sigma_space,
-        .frames_dropped = stats.frames_dropped,
-        .frames_bad = stats.frames_bad,
-    };
-    memcpy(ret->engine, header.engine, sizeof(ret->engine));
-    memcpy(ret->device, header.device, sizeof(ret->device));
-}
-
-static void control_quit(void *user)
-{
-    pipeline_stop(user);
-}
-
-static bool has_suffix(const char *text, const char *suffix)
-{
-    const size_t n = strlen(text), m = strlen(suffix);
-
-    return n >= m && !strcmp(text + n - m, suffix);
-}
-
-/* What is neither a path nor there as a file is what a camera calls itself. */
-static bool is_file(const char *name)
-{
-    if (!strcmp(name, "-") || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
-        !strcmp(name, "/dev/stdin"))
-        return true;
-    return strncmp(name, "/dev/", 5) && (strchr(name, '/') || !access(name, F_OK));
-}
-
-static const struct source_ops *source_for(const char *name)
-{
-    if (!strncmp(name, "test:", 5))
-        return &source_pattern;
-    if (!strcmp(name, "auto"))
-        return &source_v4l2;
-    return is_file(name) ? &source_y4m : &source_v4l2;
-}
-
-static const struct sink_ops *sink_for(const char *name)
-{
-    if (!strcmp(name, "null:"))
-        return &sink_null;
-    if (!strcmp(name, "-") || has_suffix(name, ".y4m"))
-        return &sink_y4m;
-    if (!strcmp(name, "auto") || !strncmp(name, "/dev/", 5))
-        return &sink_v4l2loopback;
-    return NULL;
-}
 
 /* Writing to a file that is read, or twice to one, would destroy it. */
 static bool same_file(const char *a, const char *b)
@@ -170,7 +28,7 @@ static int check_wishes(const struct settings *s, struct error *err)
 {
     const char *const written[] = {s->output, s->stats, s->trace};
 
-    if (!sink_for(s->output))
+    if (!pipeline_sink_for(s->output))
         return error_usage(
             err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
 #ifndef HAVE_PREVIEW
@@ -187,23 +45,9 @@ static int check_wishes(const struct settings *s, struct error *err)
     return 0;
 }
 
-static struct capture_wish capture_wish(const struct settings *s)
-{
-    struct capture_wish w = {
-        .ops = source_for(s->input),
-        .width = s->width,
-        .height = s->height,
-        .fps = s->fps,
-        .format = s->format,
-    };
-
-    (void)snprintf(w.name, sizeof(w.name), "%s", s->input);
-    return w;
-}
-
 static int open_capture(struct pipeline *p, struct error *err)
 {
-    const struct capture_wish wish = capture_wish(&p->settings);
+    const struct capture_wish wish = pipeline_capture_wish(&p->settings);
 
     return capture_open(&p->capture, &wish, p->settings.wait && wish.ops == &source_v4l2, err);
 }
@@ -233,7 +77,7 @@ static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct sink_config config = sink_wishes(p);
-    const int r = output_open(&p->output, sink_for(s->output), &config, s->wait, err);
+    const int r = output_open(&p->output, pipeline_sink_for(s->output), &config, s->wait, err);
 
     /* A window alone is enough where no other output was asked for by name. */
     if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
@@ -381,9 +225,9 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
     }
     p->settings = *settings;
     (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
-    p->control = (struct sink_control){p, control_status, control_adjust, control_quit};
+    p->control = pipeline_sink_control(p);
     p->shared.max_frames = (uint64_t)settings->frames;
-    p->shared.wishes = wishes_of(settings);
+    p->shared.wishes = pipeline_wishes(settings);
     p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
     r = open_all(p, err);
     if (r) {
@@ -425,141 +269,9 @@ int pipeline_done_fd(const struct pipeline *p)
     return p->shared.done_fd;
 }
 
-bool pipeline_live(const struct pipeline *p)
-{
-    return p->shared.live;
-}
-
-int pipeline_news_fd(const struct pipeline *p)
-{
-    return p->shared.news_fd;
-}
-
 void pipeline_stop(struct pipeline *p)
 {
     shared_stop(&p->shared);
-}
-
-/* Whether the source can be changed to what @new wishes while frames flow. */
-static bool can_reopen(const struct pipeline *p, const struct settings *new)
-{
-    const struct source_ops *ops = source_for(new->input);
-
-    return p->shared.live && !p->output.truth_source &&
-           (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
-}
-
-void pipeline_apply(struct pipeline *p, const struct settings *new)
-{
-    const bool reopenable = can_reopen(p, new);
-    bool reopen = false;
-
-    (void)pthread_mutex_lock(&p->settings_lock);
-    for (const struct key *k = key_table; k->name; k++) {
-        char before[SETTINGS_PATH_MAX], after[SETTINGS_PATH_MAX];
-
-        settings_get(&p->settings, k, before, sizeof(before));
-        settings_get(new, k, after, sizeof(after));
-        if (!strcmp(before, after))
-            continue;
-        if (k->live || (k->reopens && reopenable))
-            log_info("%s = %s", k->name, after);
-        else
-            log_warning("%s = %s takes effect at the next start", k->name, after);
-        reopen = reopen || (k->reopens && reopenable);
-    }
-    take_settings(p, new);
-    (void)pthread_mutex_unlock(&p->settings_lock);
-    if (reopen) {
-        const struct capture_wish wish = capture_wish(new);
-
-        capture_change(&p->capture, &wish);
-    }
-}
-
-int pipeline_set(struct pipeline *p, const char *name, const char *value, struct error *err)
-{
-    const struct key *k = key_find(name);
-    struct settings new;
-    int r;
-
-    if (k && !k->live)
-        return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
-    (void)pthread_mutex_lock(&p->settings_lock);
-    new = p->settings;
-    r = settings_set(&new, name, value, err);
-    if (r == 0)
-        take_settings(p, &new);
-    (void)pthread_mutex_unlock(&p->settings_lock);
-    return r;
-}
-
-void pipeline_settings(struct pipeline *p, struct settings *ret)
-{
-    (void)pthread_mutex_lock(&p->settings_lock);
-    *ret = p->settings;
-    (void)pthread_mutex_unlock(&p->settings_lock);
-}
-
-void pipeline_pause(struct pipeline *p, bool paused)
-{
-    shared_hold(&p->shared, &p->shared.paused, paused);
-}
-
-void pipeline_sleep(struct pipeline *p, bool asleep)
-{
-    shared_hold(&p->shared, &p->shared.asleep, asleep);
-}
-
-void pipeline_devices_changed(struct pipeline *p)
-{
-    shared_devices_changed(&p->shared);
-}
-
-int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t size,
-                      struct error *err)
-{
-    return output_snapshot(&p->output, name, path, size, err);
-}
-
-void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
-{
-    (void)pthread_mutex_lock(&p->shared.lock);
-    *ret = (struct pipeline_state){
-        .name = stream_state_name(p->shared.state),
-        .readers = p->shared.readers,
-        .n_rounds = p->shared.n_rounds,
-    };
-    memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
-    if (*p->shared.no_output && p->shared.state != STREAM_LOST) {
-        ret->name = "no virtual camera";
-        memcpy(ret->reason, p->shared.no_output, sizeof(ret->reason));
-    }
-    (void)pthread_mutex_unlock(&p->shared.lock);
-}
-
-void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
-{
-    stats_snapshot(p->shared.stats, stats);
-    stats->frames_dropped +=
-        stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
-    *header = p->header;
-    (void)pthread_mutex_lock(&p->shared.lock);
-    memcpy(header->engine, p->shared.engine, sizeof(header->engine));
-    memcpy(header->device, p->shared.device, sizeof(header->device));
-    if (!stats->frames_out)
-        stats->radius_requested = p->shared.wishes.filter.radius;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-}
-
-int pipeline_result(struct pipeline *p)
-{
-    int result;
-
-    (void)pthread_mutex_lock(&p->shared.lock);
-    result = p->shared.result;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-    return result;
 }
 
 void pipeline_join(struct pipeline *p)
