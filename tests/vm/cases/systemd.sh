@@ -85,9 +85,9 @@ drop_in() {
     session daemon-reload
 }
 
-# picture RADIUS: what a client gets at that radius, into RADIUS.raw. It is made once for all
+# picture_at RADIUS: what a client gets at that radius, into RADIUS.raw. It is made once for all
 # cases: the camera shows the same to all.
-picture() {
+picture_at() {
     if [ ! -e "../$1.raw" ]; then
         settings=(--radius "$1" --sigma-color 40)
         make_expected yuyv 320x180 yuyv
@@ -111,7 +111,7 @@ started() {
 # start_watched: the service, and a reader that has seen a picture.
 start_watched() {
     still_picture
-    picture 2
+    picture_at 2
     start_service
     start_reader
     wait_for "the picture" reader_shows 2.raw
@@ -148,7 +148,7 @@ logged() {
 service_ready() {
     enter_session
     still_picture
-    picture 2
+    picture_at 2
     drop_in ExecStart= \
         "ExecStart=sh -c 'until [ -e %h/gate ]; do sleep 0.1; done; exec $bindir/bilatcam --wait'"
     session start --no-block "$service"
@@ -172,7 +172,7 @@ service_waits() {
     local start state
     enter_session
     still_picture
-    picture 2
+    picture_at 2
     modprobe -r v4l2loopback
     session start "$service"
     bilatcam_pid=$(property MainPID)
@@ -218,7 +218,7 @@ service_reload() {
     local pid before
     enter_session
     still_picture
-    picture 4
+    picture_at 4
     start_watched
     pid=$bilatcam_pid
     configure bilatcam 4
@@ -239,7 +239,7 @@ service_reload() {
 service_control() {
     enter_session
     still_picture
-    picture 4
+    picture_at 4
     start_watched
     ctl status > status.log
     grep -qE '^state +running$' status.log || fail "the state is $(head -n 1 status.log)"
@@ -344,7 +344,7 @@ service_bad_config() {
 service_instance() {
     enter_session bilatcam@front.service
     still_picture
-    picture 2
+    picture_at 2
     modprobe -r v4l2loopback
     modprobe v4l2loopback devices=2 video_nr=20,21 card_label=bilatcam,front exclusive_caps=1,1
     udevadm settle
