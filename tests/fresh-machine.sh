@@ -62,6 +62,7 @@ bootstrap() {
     say "making a bare Debian 12 in $root"
     run_child debootstrap --variant=minbase "$suite" "$root" ${mirror:+"$mirror"} \
         > "$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; die "debootstrap failed"; }
+    chmod 755 "$root" # other users are part of a machine
     carry_apt_settings
     mkdir "$root/root/bilatcam"
     git -C "$source" archive HEAD | tar -x -C "$root/root/bilatcam"

@@ -353,11 +353,12 @@ test_instances() {
 # The bus lets others in here; the daemon lets them look.
 test_others() {
     local refusal='Access denied' other='setpriv --reuid=65534 --clear-groups'
-    if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
-        echo "not root: what other users may do is not tested"
+    chmod 755 .
+    # shellcheck disable=SC2086 # several words
+    if ! $other ls "$PWD" >/dev/null 2>&1; then
+        echo "not root, or a folder that others cannot enter: what they may do is not tested"
         return
     fi
-    chmod 755 .
     start_host
     on_the_bus $name
     # shellcheck disable=SC2086 # several words
