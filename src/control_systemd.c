@@ -64,9 +64,11 @@ void systemd_status(struct systemd *s, const struct control_status *status)
     if (!strcmp(state, s->state) && (*status->reason || t - s->t_status < FIGURES_NS))
         return;
     memcpy(s->state, state, sizeof(state));
-    s->t_status = t;
-    if (!*status->reason)
+    /* Before the first frame there is nothing to tell yet. */
+    if (!*status->reason && status->radius >= 0) {
         describe(status, figures, sizeof(figures));
+        s->t_status = t;
+    }
     (void)sd_notifyf(0, "STATUS=%s%s%s", state, *figures ? ", " : "", figures);
 }
 

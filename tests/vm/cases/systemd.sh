@@ -160,8 +160,7 @@ service_ready() {
     start_reader
     wait_for "the picture" reader_shows 2.raw
     session status "$service" > status.log
-    grep -qE 'Status: "running, .* frames/s, latency .* ms, radius 2 of 2, [0-9]+ readers?"' \
-        status.log || fail "systemctl status does not tell the state"
+    grep -q 'Status: "running' status.log || fail "systemctl status does not tell the state"
     wait_for "a line with the priority of information" \
         logged info "^vivid \\($camera_name\\), 320x180 yuyv -> "
     [ "$(stat -c %U "/proc/$bilatcam_pid")" = "$user" ] || fail "it is not the user's process"
