@@ -224,9 +224,12 @@ static void take_snapshot(struct output *o, const struct slot *slot)
     if (!atomic_load(&q->wanted))
         return;
     (void)pthread_mutex_lock(&q->lock);
-    q->result = snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, NULL, NULL);
-    atomic_store(&q->wanted, false);
-    (void)pthread_cond_signal(&q->taken);
+    /* Whoever asked may have given up meanwhile, and the name is gone with it. */
+    if (atomic_load(&q->wanted)) {
+        q->result = snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, NULL, NULL);
+        atomic_store(&q->wanted, false);
+        (void)pthread_cond_signal(&q->taken);
+    }
     (void)pthread_mutex_unlock(&q->lock);
 }
 
