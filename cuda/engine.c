@@ -9,10 +9,13 @@
  * on its slot's stream; frames overlap there because slots do.
  *
  * Any failure of the device marks the engine as lost: from then on submit and collect return
- * -EIO without touching it, until the owner destroys the engine and creates it anew. */
+ * -EIO without touching it, until the owner destroys the engine and creates it anew. Some failures
+ * stay with the process, a kernel that trapped above all: drivers give it no context any more.
+ * They do give one to another process, so the engine is then made in one (engine_process.h). */
 #include "engine.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,7 @@
 #include "autotune.h"
 #include "bilateral.h"
 #include "device_frame.h"
+#include "engine_process.h"
 #include "strips.h"
 
 /* Uploads, kernels and downloads of three frames overlap; the fourth is being filled. */
@@ -48,6 +52,9 @@ struct cuda_engine {
     size_t n_pinned;
     bool lost;
 };
+
+static const struct engine_ops cuda_in_process;
+static atomic_bool failed_before; /* in this process */
 
 /* A CUDA status as -errno. The runtime remembers an error until it is asked for; it must not
  * be taken for one of the next launch. */
@@ -151,15 +158,14 @@ static void cuda_destroy(struct engine *base)
 }
 
 /* The process' context keeps the GPU awake even when nothing is in it; and an error of a kernel
- * stays with it for good, so that only a new one can serve the next engine. Drivers refuse that to
- * a process whose kernel trapped; create then says so. */
+ * stays with it for good, so that only a new one can serve the next engine. */
 static void cuda_release(void)
 {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
 }
 
-static int cuda_create(struct engine **ret, const struct engine_config *config, struct error *err)
+static int create_here(struct engine **ret, const struct engine_config *config, struct error *err)
 {
     struct cuda_engine *e = calloc(1, sizeof(*e));
     cudaError_t status;
@@ -196,6 +202,15 @@ static int cuda_create(struct engine **ret, const struct engine_config *config, 
 fail:
     cuda_destroy(&e->base);
     return r;
+}
+
+static int cuda_create(struct engine **ret, const struct engine_config *config, struct error *err)
+{
+    const int r = create_here(ret, config, err);
+
+    if (r == 0 || r == -ENOMEM || !failed_before)
+        return r;
+    return engine_process_create(ret, &cuda_in_process, config, err);
 }
 
 static int cuda_pin(struct engine *base, void *memory, size_t bytes)
@@ -285,6 +300,13 @@ static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
     return r ? r : check(cudaEventRecord(s->done, s->stream));
 }
 
+static int lose(struct cuda_engine *e)
+{
+    failed_before = true;
+    e->lost = true;
+    return -EIO;
+}
+
 static int cuda_submit(struct engine *base, const struct frame *in, struct frame *out,
                        const struct filter *filter)
 {
@@ -305,8 +327,9 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         frame_copy(out, in);
     if (r == 0)
         e->n_in_flight++;
-    e->lost = r == -EIO || r == -ENODEV;
-    return e->lost ? -EIO : r;
+    if (r == -EIO || r == -ENODEV)
+        return lose(e);
+    return r;
 }
 
 static int cuda_collect(struct engine *base)
@@ -318,10 +341,8 @@ static int cuda_collect(struct engine *base)
         return -EIO;
     if (e->n_in_flight == 0)
         return -EAGAIN;
-    if (s->on_device && check(cudaEventSynchronize(s->done))) {
-        e->lost = true;
-        return -EIO;
-    }
+    if (s->on_device && check(cudaEventSynchronize(s->done)))
+        return lose(e);
     e->first = (e->first + 1) % DEPTH;
     e->n_in_flight--;
     return 0;
@@ -338,4 +359,16 @@ const struct engine_ops engine_cuda = {
     .unpin = cuda_unpin,
     .submit = cuda_submit,
     .collect = cuda_collect,
+};
+
+static const struct engine_ops cuda_in_process = {
+    .name = "cuda",
+    .help = "NVIDIA GPU",
+    .probe = cuda_probe,
+    .create = cuda_create,
+    .destroy = engine_process_destroy,
+    .pin = engine_process_pin,
+    .unpin = engine_process_unpin,
+    .submit = engine_process_submit,
+    .collect = engine_process_collect,
 };

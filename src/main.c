@@ -13,6 +13,7 @@
 #include "daemon.h"
 #include "doctor.h"
 #include "engine.h"
+#include "engine_process.h"
 #include "log.h"
 #include "pipeline.h"
 #include "thread.h"
@@ -230,8 +231,11 @@ int main(int argc, char **argv)
     struct settings settings;
     struct error err;
     struct cli cli;
-    int status = STATUS_USAGE;
+    int status = engine_process_main(argc, argv);
 
+    if (status >= 0)
+        return status;
+    status = STATUS_USAGE;
     log_init();
     if (cli_parse(&cli, argc, argv, &err)) {
         log_error("%s", err.text);

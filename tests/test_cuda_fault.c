@@ -3,9 +3,10 @@
  * lost: waiting for a frame fails, as when a device went, and then starting anew fails for want of
  *   memory. The CPU must take over, and the engine filter again when it can be made.
  * trap: a kernel traps, after which the driver gives this process no context any more. The CPU must
- *   take over, for good, without a flood of messages.
+ *   take over, and the engine filter again in a process of its own; once more when that is killed.
  * Either way every frame is accounted for, and the run ends when it is told to. */
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "../cuda/lab/rungs.h"
 #include "config.h"
 #include "engine.h"
+#include "engine_process.h"
 #include "log.h"
 #include "pipeline.h"
 
@@ -92,31 +94,61 @@ static bool flows(struct pipeline *p)
     return false;
 }
 
-static bool play(struct pipeline *p, bool trap)
+static void lose_device_once(void)
+{
+    refuse_streams = 1;
+    lose_device = 1;
+}
+
+static void trap(void)
+{
+    lab_break_device(NULL);
+}
+
+/* Kills the process of the engine, the only one that this one has. */
+static void kill_process(void)
+{
+    char path[64];
+    int pid = 0;
+    FILE *f;
+
+    /* The thread that started it may be gone: then it is the first thread's. */
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "re");
+    if (!f || fscanf(f, "%d", &pid) != 1 || kill(pid, SIGKILL))
+        printf("FAIL no process to kill\n");
+    if (f)
+        (void)fclose(f);
+}
+
+/* Whether frames go on through a failure, first on the CPU and then on the GPU again. */
+static bool survives(struct pipeline *p, const char *what, void (*fail)(void))
+{
+    const int64_t t_fault = now_ns();
+    bool good;
+
+    fail();
+    good = filtered_by(p, "simd");
+    printf("%s: the CPU took over after %.1f ms\n", what, (double)(now_ns() - t_fault) / 1e6);
+    good = good && flows(p) && filtered_by(p, "cuda");
+    printf("%s: the GPU was back after %.1f ms\n", what, (double)(now_ns() - t_fault) / 1e6);
+    return good && flows(p);
+}
+
+static bool play(struct pipeline *p, bool trapped)
 {
     bool good = filtered_by(p, "cuda") && flows(p);
-    const int64_t t_fault = now_ns();
 
-    if (trap) {
-        lab_break_device(NULL);
-    } else {
-        refuse_streams = 1;
-        lose_device = 1;
-    }
-    good = good && filtered_by(p, "simd");
-    printf("the CPU took over after %.1f ms\n", (double)(now_ns() - t_fault) / 1e6);
-    good = good && flows(p);
-    if (!trap) {
-        good = good && filtered_by(p, "cuda");
-        printf("the GPU was back after %.1f ms\n", (double)(now_ns() - t_fault) / 1e6);
-        good = good && flows(p);
-    }
-    return good;
+    if (!trapped)
+        return good && survives(p, "device lost", lose_device_once);
+    good = good && survives(p, "kernel trapped", trap);
+    return good && survives(p, "process killed", kill_process);
 }
 
 int main(int argc, char **argv)
 {
-    const bool trap = argc > 1 && !strcmp(argv[1], "trap");
+    const int process_status = engine_process_main(argc, argv);
+    const bool trapped = argc > 1 && !strcmp(argv[1], "trap");
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct stats_header header;
     struct settings settings;
@@ -126,6 +158,8 @@ int main(int argc, char **argv)
     char device[128];
     bool good;
 
+    if (process_status >= 0)
+        return process_status;
     if (engine_cuda.probe(device, sizeof(device), &err)) {
         printf("skipped: %s\n", err.text);
         return 77;
@@ -140,7 +174,7 @@ int main(int argc, char **argv)
         printf("FAIL %s\n", err.text);
         return 1;
     }
-    good = play(p, trap);
+    good = play(p, trapped);
     pipeline_stop(p);
     pipeline_join(p);
     pipeline_stats(p, &header, &s);

@@ -1,0 +1,25 @@
+#pragma once
+/* An engine in a process of its own, for a device that its driver refuses to this process for good.
+ *
+ * The process is this program, started again under another name, with one engine of the table in
+ * it. Pictures go there and back through shared memory, one at a time; orders and answers through
+ * a socket, whose end is also the end of the process. Whatever happens to it, the functions here
+ * come back within seconds, with -EIO.
+ *
+ * Each kind of engine that is to run so has a table of its own with the functions below, its name,
+ * by which the process finds it in engine_table, and a `create` that calls the one below. */
+#include "engine.h"
+
+/* -ENOMEM, -ENODEV, -EIO, or what the engine's own `create` answers in the process. */
+int engine_process_create(struct engine **ret, const struct engine_ops *ops,
+                          const struct engine_config *config, struct error *err);
+void engine_process_destroy(struct engine *e);
+int engine_process_pin(struct engine *e, void *memory, size_t bytes);
+void engine_process_unpin(struct engine *e, void *memory);
+int engine_process_submit(struct engine *e, const struct frame *in, struct frame *out,
+                          const struct filter *filter);
+int engine_process_collect(struct engine *e);
+
+/* The work of such a process, until its owner is gone: the exit status. -1: this is an ordinary
+ * start of the program. Context: first of all in main. */
+int engine_process_main(int argc, char **argv);
