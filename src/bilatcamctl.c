@@ -9,6 +9,7 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "bilatcamctl_commands.h"
 #include "control_name.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
@@ -22,13 +23,6 @@ struct ctl {
     const char *instance; /* "" = the only one */
     char name[CONTROL_NAME_MAX];
     bool gone; /* watch: the daemon has left */
-};
-
-struct command {
-    const char *name, *arguments, *help;
-    int min_args, max_args;
-    const char *method;                     /* called with the arguments; NULL: */
-    int (*run)(struct ctl *c, char **args); /* @args ends with NULL; returns the exit status */
 };
 
 /* ------------------------------------------------------------------ failures */
@@ -369,43 +363,44 @@ static int run_watch(struct ctl *c, char **args)
 
 /* ---------------------------------------------------------------------- main */
 
-static const struct command commands[] = {
-    {"status", "", "what it does at present, and how well", 0, 0, NULL, run_status},
-    {"get", "[KEY]", "one setting, or all", 0, 1, NULL, run_get},
-    {"set", "KEY VALUE", "change a setting until the daemon ends or reloads", 2, 2, "SetKey", NULL},
-    {"reload", "", "read the configuration file again", 0, 0, "Reload", NULL},
-    {"pause", "", "let go of the camera", 0, 0, "Pause", NULL},
-    {"resume", "", "go on after a pause", 0, 0, "Resume", NULL},
-    {"snapshot", "[NAME]", "keep the picture before and after the filter", 0, 1, NULL,
-     run_snapshot},
-    {"stats", "", "statistics since the start, as one JSON object", 0, 0, "GetStatistics", NULL},
-    {"watch", "", "the state, then a line for each change", 0, 0, NULL, run_watch},
-    {.name = NULL},
+static const struct action {
+    const char *method;                     /* called with the arguments; NULL: */
+    int (*run)(struct ctl *c, char **args); /* @args ends with NULL; returns the exit status */
+} actions[N_CTL_COMMANDS] = {
+    [CTL_STATUS] = {.run = run_status},     [CTL_GET] = {.run = run_get},
+    [CTL_SET] = {.method = "SetKey"},       [CTL_RELOAD] = {.method = "Reload"},
+    [CTL_PAUSE] = {.method = "Pause"},      [CTL_RESUME] = {.method = "Resume"},
+    [CTL_SNAPSHOT] = {.run = run_snapshot}, [CTL_STATS] = {.method = "GetStatistics"},
+    [CTL_WATCH] = {.run = run_watch},
 };
+
+static void print_option(const struct cli_option *o)
+{
+    const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+    char form[64];
+
+    (void)snprintf(form, sizeof(form), "%s--%s %s", o->letter ? letter : "", o->name,
+                   o->argument ? o->argument : "");
+    printf("  %-20s %s\n", form, o->help);
+}
 
 static void print_help(void)
 {
     printf("Usage: bilatcamctl [--instance NAME] COMMAND [ARGUMENT]...\n"
            "Controls a running bilatcam.\n\n");
-    for (const struct command *k = commands; k->name; k++)
-        printf("  %-8s %-10s %s\n", k->name, k->arguments, k->help);
-    printf("\n  --instance NAME      which bilatcam, where several run\n"
-           "  -V, --version        print the version and exit\n"
-           "  -h, --help           print this help and exit\n\n"
-           "Exit status: 0 done, 1 not running or refused, 2 wrong usage.\n");
-}
-
-static const struct command *find_command(const char *name)
-{
-    for (const struct command *k = commands; k->name; k++)
-        if (!strcmp(k->name, name))
-            return k;
-    return NULL;
+    for (int i = 0; i < N_CTL_COMMANDS; i++)
+        printf("  %-8s %-10s %s\n", ctl_commands[i].name, ctl_commands[i].arguments,
+               ctl_commands[i].help);
+    printf("\n");
+    for (const struct cli_option *o = ctl_options; o->name; o++)
+        print_option(o);
+    printf("\nExit status: 0 done, 1 not running or refused, 2 wrong usage.\n");
 }
 
 static int run(struct ctl *c, char **words, int n)
 {
-    const struct command *k = n ? find_command(words[0]) : NULL;
+    const struct ctl_command *k = n ? ctl_command_find(words[0]) : NULL;
+    const struct action *action;
     int r, status;
 
     if (!n) {
@@ -427,10 +422,11 @@ static int run(struct ctl *c, char **words, int n)
                 strerror(-r));
         return STATUS_FAILED;
     }
-    if (k->method)
-        status = call_and_print(c, k->method, (const char *const *)(words + 1), n - 1);
+    action = &actions[k - ctl_commands];
+    if (action->method)
+        status = call_and_print(c, action->method, (const char *const *)(words + 1), n - 1);
     else
-        status = k->run(c, words + 1);
+        status = action->run(c, words + 1);
     sd_bus_flush_close_unref(c->bus);
     return status;
 }

@@ -7,42 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct command_option {
-    const char *name;
-    char letter;
-    const char *argument;
-    const char *help;
-};
-
-/* Options that are no settings. Their order is that of the numbers below. */
-enum {
-    OPT_SET,
-    OPT_CONFIG,
-    OPT_PRINT_CONFIG,
-    OPT_LIST_DEVICES,
-    OPT_LIST_ENGINES,
-    OPT_DOCTOR,
-    OPT_BENCHMARK,
-    OPT_VERBOSE,
-    OPT_QUIET,
-    OPT_VERSION,
-    OPT_HELP,
-    N_COMMANDS
-};
-
-static const struct command_option commands[N_COMMANDS] = {
-    [OPT_SET] = {"set", 0, "KEY=VALUE", "set any key of the configuration file"},
-    [OPT_CONFIG] = {"config", 'c', "FILE", "read this configuration file instead of the user's"},
-    [OPT_PRINT_CONFIG] = {"print-config", 0, NULL, "print the settings in effect and exit"},
-    [OPT_LIST_DEVICES] = {"list-devices", 0, NULL, "list cameras and virtual cameras and exit"},
-    [OPT_LIST_ENGINES] = {"list-engines", 0, NULL, "list engines that work here and exit"},
-    [OPT_DOCTOR] = {"doctor", 0, NULL, "say what is wrong here and how to mend it, and exit"},
-    [OPT_BENCHMARK] = {"benchmark", 0, "[=csv|json]", "time the engines of this machine and exit"},
-    [OPT_VERBOSE] = {"verbose", 'v', NULL, "say more"},
-    [OPT_QUIET] = {"quiet", 'q', NULL, "say errors only"},
-    [OPT_VERSION] = {"version", 'V', NULL, "print version and what is built in, and exit"},
-    [OPT_HELP] = {"help", 'h', NULL, "print this help and exit"},
-};
+#include "cli_options.h"
 
 enum { MAX_OPTIONS = 64, FIRST_COMMAND = 1000, FIRST_KEY = 2000 };
 
@@ -73,9 +38,9 @@ static void build_options(struct option_table *t)
 
     memset(t, 0, sizeof(*t));
     t->letters[n_letters++] = ':'; /* tell a missing argument from an unknown option */
-    for (int i = 0; i < N_COMMANDS; i++)
-        add_option(t, &n, &n_letters, commands[i].name, commands[i].letter, commands[i].argument,
-                   FIRST_COMMAND + i);
+    for (int i = 0; i < N_CLI_OPTIONS; i++)
+        add_option(t, &n, &n_letters, cli_options[i].name, cli_options[i].letter,
+                   cli_options[i].argument, FIRST_COMMAND + i);
     for (int i = 0; key_table[i].name; i++)
         add_option(t, &n, &n_letters, key_table[i].name, key_table[i].letter, key_table[i].argument,
                    FIRST_KEY + i);
@@ -84,8 +49,8 @@ static void build_options(struct option_table *t)
 /* The number behind a short option. */
 static int value_of_letter(int letter)
 {
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (commands[i].letter == letter)
+    for (int i = 0; i < N_CLI_OPTIONS; i++)
+        if (cli_options[i].letter == letter)
             return FIRST_COMMAND + i;
     for (int i = 0; key_table[i].name; i++)
         if (key_table[i].letter == letter)
@@ -297,20 +262,15 @@ void cli_print_help(FILE *out)
                  "virtual camera.\n\n"
                  "Settings (also keys of the configuration file):\n");
     for (const struct key *k = key_table; k->name; k++) {
-        char allowed[256], help[640];
+        char help[640];
 
-        key_describe(k, allowed, sizeof(allowed));
-        if (k->type == KEY_TEXT || k->type == KEY_BOOL)
-            (void)snprintf(help, sizeof(help), "%s", k->help);
-        else
-            (void)snprintf(help, sizeof(help), "%s; %s (default %s)", k->help, allowed,
-                           k->default_text);
+        cli_key_help(k, help, sizeof(help));
         print_option(out, k->name, k->letter, k->argument, help);
     }
     fprintf(out, "\nOther options:\n");
-    for (int i = 0; i < N_COMMANDS; i++)
-        print_option(out, commands[i].name, commands[i].letter, commands[i].argument,
-                     commands[i].help);
+    for (int i = 0; i < N_CLI_OPTIONS; i++)
+        print_option(out, cli_options[i].name, cli_options[i].letter, cli_options[i].argument,
+                     cli_options[i].help);
     fprintf(out, "\nWithout options the first camera goes to the first v4l2loopback node.\n"
                  "Exit status: 0 done, 1 failed at run time, 2 wrong usage or configuration.\n");
 }

@@ -1,7 +1,8 @@
 #pragma once
 /* Settings and the one table of keys behind them. The table feeds the long options, the
- * configuration file, --help, --print-config and live control, so that a key has one name, one
- * type, one range, one default and one help text everywhere.
+ * configuration file, --help, --print-config, live control, the manual pages and the completions
+ * of shells, so that a key has one name, one type, one range, one default and one help text
+ * everywhere.
  * Context: plain data; a struct settings has one owner. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,3 +107,6 @@ void settings_print(const struct settings *s, FILE *out);
 
 /* What is allowed for @key, in words: "an integer from 0 to 32". */
 void key_describe(const struct key *key, char *text, size_t size);
+
+/* When a change of @key takes effect, in words. */
+const char *key_takes_effect(const struct key *key);

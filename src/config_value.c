@@ -329,3 +329,10 @@ void key_describe(const struct key *k, char *text, size_t size)
         break;
     }
 }
+
+const char *key_takes_effect(const struct key *k)
+{
+    return k->live      ? "can change while running"
+           : k->reopens ? "can change while running, where it opens the camera anew"
+                        : "takes effect at the next start";
+}
