@@ -1,13 +1,14 @@
 #!/bin/bash
-# fresh-machine.sh [--run]
+# fresh-machine.sh [--run] [RELEASE]
 #
 # Proves the two commands of the README on a machine with nothing installed: makes a bare
-# Debian 12 in a folder, puts the last commit into it, and runs there `./tools/run --frames 100`
-# and then, unless --run is given, `./tools/test`. Needs root, debootstrap and a few GB;
+# Debian or Ubuntu in a folder (RELEASE is its code name, otherwise bookworm), puts the last
+# commit into it, and runs there `./tools/run --frames 100` and then, unless --run is given,
+# `./tools/test`. Needs root, debootstrap, the keys of the release's archive and a few GB;
 # takes about half an hour, with --run a few minutes.
 set -euo pipefail
 
-suite=bookworm
+release=bookworm
 source=$(cd "$(dirname "$0")/.." && pwd)
 child=
 
@@ -23,7 +24,7 @@ die() {
 finish() {
     [ -z "$child" ] || kill "$child" 2> /dev/null || true
     wait
-    rm -rf --one-file-system "$root" "$root.log"
+    rm -rf --one-file-system "$root" "$root.log" "$root.debootstrap"
 }
 
 # The Debian mirror that this machine's apt uses; nothing on another distribution, where
@@ -32,6 +33,19 @@ debian_mirror() {
     # shellcheck disable=SC2016 # apt expands these
     apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 2> /dev/null |
         awk '$1 == "Debian" && $2 == "Debian" && !uri { uri = $3 } END { print uri }'
+}
+
+# Where debootstrap finds its scripts. All of Ubuntu's are one, which has no name yet for
+# releases that are newer than debootstrap.
+debootstrap_folder() {
+    local known=/usr/share/debootstrap
+    if [ -e "$known/scripts/$release" ]; then
+        echo "$known"
+    else
+        cp -r "$known" "$root.debootstrap"
+        ln -s gutsy "$root.debootstrap/scripts/$release"
+        echo "$root.debootstrap"
+    fi
 }
 
 # How this machine's apt reaches its mirrors: proxies, and keys of a mirror that signs itself.
@@ -55,12 +69,16 @@ run_child() {
 }
 
 bootstrap() {
-    local mirror proxy=
-    mirror=$(debian_mirror)
+    local options=(--variant=minbase) mirror='' proxy=
+    case $release in
+        bookworm | trixie | sid) mirror=$(debian_mirror) ;;
+        *) options+=('--components=main,universe') ;;
+    esac
     eval "$(apt-config shell proxy Acquire::http::Proxy)"
     [ -z "$proxy" ] || export http_proxy=$proxy
-    say "making a bare Debian 12 in $root"
-    run_child debootstrap --variant=minbase "$suite" "$root" ${mirror:+"$mirror"} \
+    say "making a bare $release in $root"
+    run_child env DEBOOTSTRAP_DIR="$(debootstrap_folder)" \
+        debootstrap "${options[@]}" "$release" "$root" ${mirror:+"$mirror"} \
         > "$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; die "debootstrap failed"; }
     chmod 755 "$root" # other users are part of a machine
     carry_apt_settings
@@ -106,10 +124,16 @@ prove_test() {
     inside ./tools/test || die "tools/test failed"
 }
 
-case ${1:-} in
-    '' | --run) ;;
-    *) sed -n '2s/^# /usage: /p' "$0"; exit 2 ;;
-esac
+only=
+if [ "${1:-}" = --run ]; then
+    only=run
+    shift
+fi
+if [ $# -gt 1 ] || [[ ${1:-} = -* ]]; then
+    sed -n '2s/^# /usage: /p' "$0"
+    exit 2
+fi
+release=${1:-$release}
 [ "$(id -u)" = 0 ] || die "needs root, for debootstrap and chroot"
 command -v debootstrap > /dev/null || die "needs debootstrap: apt-get install debootstrap"
 
@@ -118,5 +142,5 @@ trap finish EXIT
 trap 'exit 130' INT TERM HUP
 bootstrap
 prove_run
-[ "${1:-}" = --run ] || prove_test
-say "all of it works on a bare Debian 12"
+[ "$only" = run ] || prove_test
+say "all of it works on a bare $release"

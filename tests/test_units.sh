@@ -48,9 +48,9 @@ check_exposure() {
 for unit in bilatcam.service bilatcam@.service; do
     # The program need not be installed.
     sed "s|^ExecStart=[^ ]*|ExecStart=$bilatcam|" "$units/$unit" > "$unit"
-    if ! systemd-analyze --user verify "./$unit" > out 2>&1 || [ -s out ]; then
-        bad "$unit: $(cat out)"
-    fi
+    systemd-analyze --user verify "./$unit" > out 2>&1 || bad "$unit: not verified"
+    # Any remark is a mistake of ours, but that there is no bus to ask.
+    ! grep -v '^Failed to connect to system bus:' out || bad "$unit"
     check_exposure "$unit"
 done
 exit "$failed"

@@ -13,6 +13,7 @@ add service-sleep      systemd service_sleep
 add service-bad-config systemd service_bad_config
 add service-instance   systemd service_instance
 add service-no-userns  systemd service_no_userns
+add service-engine     systemd service_engine
 
 # udev's name of the camera, as a user would write it into a configuration.
 camera_name=/dev/v4l/by-path/platform-vivid.0-video-index0
@@ -279,7 +280,7 @@ wait_restarted() {
 service_killed() {
     enter_session
     start_watched
-    session kill --signal=KILL "$service"
+    session kill --kill-whom=main --signal=KILL "$service"
     wait_restarted "a restart after SIGKILL"
     detail "the reader had the picture again after $recovery_ms ms"
 }
@@ -366,4 +367,17 @@ service_no_userns() {
     start_watched
     echo 1000 > /proc/sys/user/max_user_namespaces
     detail "works without user namespaces"
+}
+
+# After a GPU's driver has given up on a process, the engine goes on in another, which the unit
+# must let the program start.
+service_engine() {
+    local test=test-engine-process
+    enter_session
+    [ -e "$built/tests/$test" ] || skip "built without the unit tests"
+    install -t "$bindir" "$built/tests/$test"
+    drop_in Type=oneshot ExecStart= "ExecStart=$bindir/$test"
+    session start "$service" || { journal > test.log; fail "$test fails in the sandbox"; }
+    check Result success
+    detail "$(journal | grep -o '[0-9]* test(s) run')"
 }
