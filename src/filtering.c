@@ -54,7 +54,7 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
     if (r)
         return r;
     f->config = *config;
-    f->t_engine_ns = now_ns();
+    backoff_works(&f->retries, now_ns());
     f->rest_ns = REST_NS;
     f->depth = f->shared->live ? 1 : f->engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
@@ -92,9 +92,9 @@ static int stand_in(struct filtering *f, struct engine **ret)
     return r;
 }
 
-/* Makes the engine that was lost again, in the background, after @remains of it (or NULL) are
- * cleared away, which can take most of a second. */
-static void begin_rebuild(struct filtering *f, struct engine *remains, int64_t wait_ns)
+/* Makes the engine that was lost again, in the background: at once if it was let go, else after
+ * @remains of it are cleared away, which can take most of a second, and a pause. */
+static void begin_rebuild(struct filtering *f, struct engine *remains)
 {
     const struct rebuild_config config = {
         .remains = remains,
@@ -102,23 +102,14 @@ static void begin_rebuild(struct filtering *f, struct engine *remains, int64_t w
         .engine = f->config,
         .memory = f->memory,
         .bytes = f->memory_size,
-        .wait_ns = wait_ns,
+        .retries = &f->retries,
     };
 
-    f->rebuild_wait_ns = wait_ns;
     if (rebuild_start(&f->rebuild, &config) == 0)
         return;
     log_warning("engine %s is not started again: out of memory", f->lost->name);
     f->lost = NULL;
     engine_let_go(remains);
-}
-
-/* A device that fails again soon is given more and more time. */
-static int64_t next_wait(const struct filtering *f)
-{
-    if (!f->rebuild_wait_ns || now_ns() - f->t_engine_ns > REBUILD_LAST_NS)
-        return REBUILD_FIRST_NS;
-    return 2 * f->rebuild_wait_ns < REBUILD_LAST_NS ? 2 * f->rebuild_wait_ns : REBUILD_LAST_NS;
 }
 
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
@@ -143,7 +134,7 @@ static int replace_engine(struct filtering *f, int code)
         j->submitted = false;
     }
     if (r == 0)
-        begin_rebuild(f, failed, next_wait(f));
+        begin_rebuild(f, failed);
     else
         engine_let_go(failed);
     return r;
@@ -161,7 +152,7 @@ static void take_rebuilt(struct filtering *f)
     f->lost = NULL;
     f->engine->ops->destroy(f->engine);
     f->engine = e;
-    f->t_engine_ns = now_ns();
+    backoff_works(&f->retries, now_ns());
     f->depth = f->shared->live ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
     publish_engine(f);
     log_info("engine %s (%s) filters again", e->ops->name, e->device);
@@ -176,7 +167,7 @@ static int rest(struct filtering *f)
     log_info("nothing to filter: the %s may sleep", f->engine->device);
     r = stand_in(f, &idle);
     engine_let_go(idle);
-    f->rebuild_wait_ns = 0;
+    f->retries = (struct backoff){0};
     return r;
 }
 
@@ -290,7 +281,7 @@ static int step(struct filtering *f)
     if (f->n_jobs < f->depth)
         taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : idle);
     if (taken == 0 && f->lost && !f->rebuild)
-        begin_rebuild(f, NULL, 0);
+        begin_rebuild(f, NULL);
     if (taken == 0)
         return start_job(f, f->spare[--f->n_spare]);
     if (taken == -EAGAIN && !f->n_jobs)

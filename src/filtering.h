@@ -30,8 +30,7 @@ struct filtering {
     size_t memory_size;
     const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
-    int64_t rebuild_wait_ns;       /* before the last one */
-    int64_t t_engine_ns;           /* when the engine came into use */
+    struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
     int64_t rest_ns;               /* without a frame, and a device is let go */
     struct governor governor;
     struct ring *in, *out;

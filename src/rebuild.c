@@ -8,6 +8,13 @@
 #include "log.h"
 #include "thread.h"
 
+/* A driver takes its time to recover. */
+static const struct backoff_limits limits = {
+    .first_ns = INT64_C(1000000000),
+    .last_ns = INT64_C(60000000000),
+    .steady_ns = INT64_C(60000000000),
+};
+
 struct rebuild {
     struct rebuild_config config;
     pthread_t thread;
@@ -48,13 +55,14 @@ static struct engine *make(const struct rebuild_config *c, struct error *err)
 static void *run(void *arg)
 {
     struct rebuild *r = arg;
-    int64_t wait_ns = r->config.wait_ns;
+    const struct rebuild_config *c = &r->config;
+    int64_t pause_ns = c->remains ? backoff_fails(c->retries, &limits, now_ns()) : 0;
     bool told = false;
 
-    engine_let_go(r->config.remains);
-    while (wait_for(r, wait_ns)) {
+    engine_let_go(c->remains);
+    while (wait_for(r, pause_ns)) {
         struct error err;
-        struct engine *e = make(&r->config, &err);
+        struct engine *e = make(c, &err);
 
         if (e) {
             (void)pthread_mutex_lock(&r->lock);
@@ -67,9 +75,7 @@ static void *run(void *arg)
         else
             log_warning("%s; it is tried again now and then", err.text);
         told = true;
-        wait_ns = wait_ns < REBUILD_FIRST_NS ? REBUILD_FIRST_NS : 2 * wait_ns;
-        if (wait_ns > REBUILD_LAST_NS)
-            wait_ns = REBUILD_LAST_NS;
+        pause_ns = backoff_fails(c->retries, &limits, now_ns());
     }
     return NULL;
 }

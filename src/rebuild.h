@@ -1,19 +1,17 @@
 #pragma once
-/* Makes an engine in a thread of its own while another one filters: after the device failed, when
- * a GPU that was left to sleep is wanted again, or when another engine is asked for. What fails is
- * tried again, after pauses that double up to REBUILD_LAST_NS, until it works or is given up. */
+/* Makes an engine in a thread of its own while another one filters: after the device failed, or
+ * when a GPU that was left to sleep is wanted again. What fails is tried again, after pauses that
+ * double up to a minute, until it works or is given up. */
+#include "backoff.h"
 #include "engine.h"
 
-#define REBUILD_FIRST_NS INT64_C(1000000000)
-#define REBUILD_LAST_NS INT64_C(60000000000)
-
 struct rebuild_config {
-    struct engine *remains;       /* what failed, to be destroyed first; or NULL */
+    struct engine *remains;       /* what failed, to be destroyed first; NULL: begin at once */
     const struct engine_ops *ops; /* NULL: the best that works here */
     struct engine_config engine;
     void *memory; /* to pin; lives longer than the engine */
     size_t bytes;
-    int64_t wait_ns; /* before the first attempt */
+    struct backoff *retries; /* the thread's until rebuild_stop() */
 };
 
 struct rebuild;
