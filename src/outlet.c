@@ -146,6 +146,12 @@ bool outlet_holds(const struct outlet *o)
     return o->sink ? o->sink->hold : o->ops->device;
 }
 
+/* What is not live comes soon enough, and a window waits for that. */
+bool outlet_tells(const struct outlet *o)
+{
+    return outlet_holds(o) || (o->sink && o->sink->card && o->shared->live);
+}
+
 const char *outlet_name(const struct outlet *o)
 {
     return o->sink ? o->sink->name : o->config.name;

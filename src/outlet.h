@@ -32,6 +32,9 @@ int outlet_close(struct outlet *o, struct error *err);
 /* Whether readers expect pictures at all times. */
 bool outlet_holds(const struct outlet *o);
 
+/* Whether the placeholder is shown while there are no pictures. */
+bool outlet_tells(const struct outlet *o);
+
 /* In words, also while it is lost. */
 const char *outlet_name(const struct outlet *o);
 

@@ -126,9 +126,9 @@ static int write_all(struct output *o, const struct slot *slot)
     return result;
 }
 
-/* Keeps the readers of held sinks going while there is nothing new: with the last picture, or
- * with the placeholder before the first and while the camera is gone. */
-static int write_held(struct output *o)
+/* There is nothing new: keeps the readers of held sinks going with the last picture. Before the
+ * first and while the camera is gone it is the placeholder that they get, as windows do. */
+static int write_meanwhile(struct output *o)
 {
     const enum stream_state state = shared_state(o->shared);
     struct error err;
@@ -140,11 +140,9 @@ static int write_held(struct output *o)
     for (int i = 0; i < o->n_outlets && (r == 0 || r == -EAGAIN); i++) {
         struct outlet *outlet = &o->outlets[i];
 
-        if (!outlet_holds(outlet))
-            continue;
-        if (o->last)
+        if (o->last && outlet_holds(outlet))
             r = judge(o, outlet_write(outlet, o->last, NULL, &err), &err);
-        else
+        else if (!o->last && outlet_tells(outlet))
             r = judge(o, outlet_write_card(outlet, state, &err), &err);
     }
     return r == -EAGAIN ? 0 : r;
@@ -290,19 +288,19 @@ static bool outdated(struct output *o, const struct slot *slot)
     return slot->raw.t_capture_ns < t_ended_ns;
 }
 
-static bool any_held(const struct output *o)
+static bool any_tells(const struct output *o)
 {
     for (int i = 0; i < o->n_outlets; i++)
-        if (outlet_holds(&o->outlets[i]))
+        if (outlet_tells(&o->outlets[i]))
             return true;
     return false;
 }
 
-/* The frame that has been taken. */
-static int show_new(struct output *o, bool held)
+/* The frame that has been taken. @tells: one of before may not come after the placeholder. */
+static int show_new(struct output *o, bool tells)
 {
     struct shared *s = o->shared;
-    const bool old = held && outdated(o, o->slot);
+    const bool old = tells && outdated(o, o->slot);
     const int r = old ? 0 : show(o, o->slot);
 
     o->last = old ? NULL : o->slot->result;
@@ -318,17 +316,17 @@ void *output_run(void *arg)
     struct output *o = arg;
     struct shared *s = o->shared;
     const int64_t wait_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
-    const bool held = any_held(o);
-    int r = held ? write_held(o) : 0;
+    const bool tells = any_tells(o);
+    int r = tells ? write_meanwhile(o) : 0;
 
     o->t_watched_ns = now_ns();
     while (r == 0 && !shared_stopping(s)) {
-        const int taken = ring_take(o->in, &o->slot, held ? now_ns() + wait_ns : INT64_MAX);
+        const int taken = ring_take(o->in, &o->slot, tells ? now_ns() + wait_ns : INT64_MAX);
 
         watch_readers(o);
         if (taken == -EPIPE)
             break;
-        r = taken ? write_held(o) : show_new(o, held);
+        r = taken ? write_meanwhile(o) : show_new(o, tells);
     }
     if (r)
         shared_stop(s);

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "colour.h"
 #include "pipeline.h"
@@ -168,6 +170,17 @@ static void test_a_hidden_window_delays_nothing(void **state)
     assert_true(now_ns() - start < 700000000);
 }
 
+static void continue_server_later(void)
+{
+    const pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid)
+        return;
+    (void)sleep(1);
+    _exit(kill(server, SIGCONT) ? 1 : 0);
+}
+
 static void test_a_blocked_display_delays_nothing(void **state)
 {
     const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
@@ -187,9 +200,14 @@ static void test_a_blocked_display_delays_nothing(void **state)
     (void)slowest_write(s, 30, red, blue);
     start = now_ns();
     assert_int_equal(s->ops->close(s, NULL), 0);
-    assert_int_equal(kill(server, SIGCONT), 0);
     assert_true(now_ns() - start < 900000000);
-    (void)sleep(1); /* what close had to leave behind ends now */
+    continue_server_later();
+    /* This one waits for what close had to leave behind. */
+    s = open_well(&config);
+    show(s, red, blue);
+    expect_halves(red, blue);
+    assert_int_equal(s->ops->close(s, NULL), 0);
+    assert_true(wait(NULL) > 0);
 }
 
 static void set(struct settings *settings, const char *name, const char *value)
@@ -209,32 +227,78 @@ static uint64_t frames_out(struct pipeline *p)
     return stats.frames_out;
 }
 
-/* Runs the program without its main, and sends the display's server a signal in the midst of it.
- * All frames go to the other output, and it ends well. */
-static void expect_all_frames(int signal)
+/* The program without its main, running, until @stop_fd is readable. */
+static struct pipeline *start_program(const char *output, const char *frames, int stop_fd)
 {
-    static const char *const wanted[][2] = {
-        {"input", "test:"}, {"preview", "yes"}, {"size", "160x120"},       {"fps", "30"},
-        {"frames", "90"},   {"filter", "none"}, {"latency-budget", "off"},
+    const char *const wanted[][2] = {
+        {"input", "test:"}, {"output", output}, {"preview", "yes"}, {"size", "160x120"},
+        {"fps", "30"},      {"frames", frames}, {"filter", "none"}, {"latency-budget", "off"},
     };
-    struct stats_header header;
     struct settings settings;
     struct pipeline *p = NULL;
     struct error err = {0};
-    struct stats stats;
-    struct pollfd done = {.events = POLLIN};
-    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    char file[] = "/tmp/bilatcam-test-XXXXXX.y4m";
 
-    assert_int_equal(close(mkstemps(file, 4)), 0);
     settings_init(&settings);
-    set(&settings, "output", file);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         set(&settings, wanted[i][0], wanted[i][1]);
     if (pipeline_open(&p, &settings, stop_fd, &err) || pipeline_start(p, &err))
         fail_msg("%s", err.text);
     for (int i = 0; frames_out(p) < 20 && i < 300; i++)
         (void)usleep(20000);
+    return p;
+}
+
+/* Whether the window shows the placeholder: a calm grey, with letters in the middle. */
+static bool shows_placeholder(void)
+{
+    static const struct rgb grey = {{35, 35, 35}};
+    static struct screenshot shot;
+
+    return take_screenshot(&shot) && near(mean(&shot, 2, 10, 30, 70), grey) &&
+           near(mean(&shot, 70, 10, 98, 70), grey);
+}
+
+static void expect_placeholder(bool shown)
+{
+    for (int i = 0; i < 50 && shows_placeholder() != shown; i++)
+        (void)usleep(100000);
+    assert_int_equal(shows_placeholder(), shown);
+}
+
+/* The window does not go on with the last picture when there is none. */
+static void test_a_pause_is_told(void **state)
+{
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct pipeline *p = start_program("null:", "0", stop_fd);
+    struct pollfd done = {.fd = pipeline_done_fd(p), .events = POLLIN};
+
+    (void)state;
+    expect_placeholder(false);
+    pipeline_pause(p, true);
+    expect_placeholder(true);
+    pipeline_pause(p, false);
+    expect_placeholder(false);
+    pipeline_pause(p, true);
+    expect_placeholder(true);
+    xdotool("windowfocus key q");
+    assert_int_equal(poll(&done, 1, 10000), 1);
+    assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
+}
+
+/* Sends the display's server a signal in the midst of a run. All frames go to the other output, and
+ * it ends well. */
+static void expect_all_frames(int signal)
+{
+    struct stats_header header;
+    struct pipeline *p;
+    struct stats stats;
+    struct pollfd done = {.events = POLLIN};
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    char file[] = "/tmp/bilatcam-test-XXXXXX.y4m";
+
+    assert_int_equal(close(mkstemps(file, 4)), 0);
+    p = start_program(file, "90", stop_fd);
     assert_int_equal(kill(server, signal), 0);
     done.fd = pipeline_done_fd(p);
     (void)poll(&done, 1, 30000);
@@ -296,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_resizing_keeps_the_aspect),
         cmocka_unit_test(test_a_hidden_window_delays_nothing),
         cmocka_unit_test(test_no_display),
+        cmocka_unit_test(test_a_pause_is_told),
         cmocka_unit_test(test_a_blocked_display_delays_nothing),
         cmocka_unit_test(test_a_blocked_display_costs_no_frame),
         cmocka_unit_test(test_a_lost_display_costs_no_frame),

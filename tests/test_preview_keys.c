@@ -183,17 +183,23 @@ static void test_dragging_alone_makes_a_line(void **state)
     close_well(s);
 }
 
-/* Held frames come without the picture before the filter. */
-static void test_a_frame_without_before(void **state)
+/* The placeholder comes without a picture before the filter, and is there to be read. */
+static void test_the_placeholder(void **state)
 {
     struct sink *s = open_pair(red, blue);
     struct frame f = make_frame(s, blue, red);
 
     (void)state;
+    assert_true(s->card);
     press("b");
     expect_halves(red, red);
+    press("m");
     assert_int_equal(s->ops->write(s, &f, NULL), 0);
     expect_halves(blue, red);
+    press("v");
+    expect_halves(blue, red);
+    write_pair(s, make_frame(s, red, red), make_frame(s, blue, blue));
+    expect_sides(50, red, blue);
     frame_free(&f);
     close_well(s);
 }
@@ -425,6 +431,27 @@ static void test_s_saves_both(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* While there is no picture, there is nothing to save. */
+static void test_s_saves_no_placeholder(void **state)
+{
+    char folder[] = "/tmp/bilatcam-test-XXXXXX";
+    struct sink *s = open_window(320, 240, false);
+    struct frame f = make_frame(s, blue, red);
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
+    assert_int_equal(s->ops->write(s, &f, NULL), 0);
+    expect_halves(blue, red);
+    press("s");
+    expect_text(20, 5000, 2, 60, 98, 98);
+    (void)usleep(500000);
+    frame_free(&f);
+    close_well(s);
+    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* A program that ends at once still writes the whole snapshot. */
 static void test_a_snapshot_before_the_end(void **state)
 {
@@ -505,7 +532,7 @@ int main(void)
         cmocka_unit_test(test_b_toggles),
         cmocka_unit_test(test_the_line_parts_before_and_after),
         cmocka_unit_test(test_dragging_alone_makes_a_line),
-        cmocka_unit_test(test_a_frame_without_before),
+        cmocka_unit_test(test_the_placeholder),
         cmocka_unit_test(test_m_mirrors),
         cmocka_unit_test(test_space_freezes),
         cmocka_unit_test(test_f_and_escape),
@@ -515,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_keys_adjust),
 #ifdef HAVE_PNG
         cmocka_unit_test(test_s_saves_both),
+        cmocka_unit_test(test_s_saves_no_placeholder),
         cmocka_unit_test(test_a_snapshot_before_the_end),
 #endif
         cmocka_unit_test(test_keys_quit),

@@ -30,7 +30,7 @@ enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED, WINDOW_GONE };
 /* A picture before and after the filter. Both own their memory. */
 struct pair {
     struct frame before, after;
-    bool compared; /* `before` was given */
+    bool compared; /* `before` was given: this is no placeholder */
 };
 
 struct preview {
@@ -63,6 +63,9 @@ struct preview {
 };
 
 static atomic_int n_left_behind; /* window threads */
+
+/* SDL serves one window thread; the one before may have been left behind and still be closing. */
+static pthread_mutex_t window_system = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------------ control */
 
@@ -155,7 +158,7 @@ static void show_until_stopped(struct preview *p)
 
     while (!is_stopped(p) && open) {
         if (!p->show.ui.frozen && take_ready(p))
-            preview_show_pictures(&p->show, p->shown.compared ? &p->shown.before : &p->shown.after,
+            preview_show_pictures(&p->show, p->shown.compared ? &p->shown.before : NULL,
                                   &p->shown.after);
         open = preview_show_step(&p->show);
         if (!open && p->alone && !preview_window_lost())
@@ -237,6 +240,7 @@ static void *window_main(void *arg)
     bool abandoned;
     pthread_t waker;
 
+    (void)pthread_mutex_lock(&window_system);
     if (!start_window(p, &waker)) {
         preview_show_init(&p->show, p->window, &p->guarded, set_saving, p);
         show_until_stopped(p);
@@ -245,6 +249,7 @@ static void *window_main(void *arg)
         (void)pthread_join(waker, NULL);
     }
     preview_window_close(p->window);
+    (void)pthread_mutex_unlock(&window_system);
     (void)pthread_mutex_lock(&p->lock);
     p->ended = true;
     abandoned = p->abandoned;
@@ -326,7 +331,7 @@ static int create(struct preview **ret, const struct sink_config *config)
     (void)condition_init(&p->changed);
     p->base.ops = &sink_preview;
     (void)snprintf(p->base.name, sizeof(p->base.name), "preview window");
-    p->base.compare = true;
+    p->base.card = p->base.compare = true;
     p->control = config->control;
     p->guarded = (struct sink_control){p, guarded_status, guarded_adjust, guarded_quit};
     p->alone = config->alone;

@@ -96,7 +96,7 @@ static void draw_part(struct preview_picture *p, int i, bool mirror, SDL_Rect at
 
     if (x1 <= x0)
         return;
-    if (p->frame[i] == p->frame[AFTER])
+    if (!p->frame[BEFORE])
         i = AFTER;
     if (p->stale[i])
         upload(p->texture[i], p->frame[i]);
@@ -114,6 +114,7 @@ void preview_picture_draw(struct preview_picture *p, const struct preview_ui *ui
                           int line)
 {
     const int left = at.x, right = at.x + at.w;
+    const bool mirror = ui->mirror && p->frame[BEFORE]; /* the placeholder is for reading */
 
     if (!p->frame[AFTER])
         return;
@@ -121,6 +122,6 @@ void preview_picture_draw(struct preview_picture *p, const struct preview_ui *ui
         line = left;
     else if (ui->view == VIEW_UNFILTERED)
         line = right;
-    draw_part(p, BEFORE, ui->mirror, at, left, line);
-    draw_part(p, AFTER, ui->mirror, at, line, right);
+    draw_part(p, BEFORE, mirror, at, left, line);
+    draw_part(p, AFTER, mirror, at, line, right);
 }

@@ -24,8 +24,8 @@ int preview_picture_open(struct preview_picture *p, SDL_Renderer *renderer,
                          const struct frame *like, struct error *err);
 void preview_picture_close(struct preview_picture *p);
 
-/* Sets the pictures that are drawn from now on: they stay as they are until the next call. Where
- * there is none from before the filter, @before is @after. */
+/* Sets the pictures that are drawn from now on: they stay as they are until the next call. With
+ * NULL for @before, @after is the placeholder. */
 void preview_picture_set(struct preview_picture *p, const struct frame *before,
                          const struct frame *after);
 

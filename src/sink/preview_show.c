@@ -38,8 +38,12 @@ static void start_snapshot(struct preview_show *s, int64_t t_ns)
 {
     int r;
 
-    if (s->snapshot || !s->after)
+    if (s->snapshot)
         return;
+    if (!s->before) {
+        preview_ui_toast(&s->ui, t_ns, "no snapshot: there are no pictures at present");
+        return;
+    }
     s->saving(s->user, true);
     r = snapshot_start(&s->snapshot, s->before, s->after, NULL, snapshot_done, s);
     if (!r)

@@ -12,7 +12,7 @@ struct preview_show {
     void (*saving)(void *user, bool saving);
     void *user;
     struct preview_ui ui;
-    const struct frame *before, *after; /* what is shown; the caller's; NULL = nothing yet */
+    const struct frame *before, *after; /* what is shown; the caller's; NULL = no picture */
     struct snapshot *snapshot;          /* being written, or NULL */
     bool redraw;
 };
@@ -26,8 +26,8 @@ void preview_show_init(struct preview_show *s, struct preview_window *window,
 /* Waits for a snapshot that is being written. */
 void preview_show_finish(struct preview_show *s);
 
-/* Sets the pictures that are shown from now on: they stay as they are until the next call. Where
- * there is none from before the filter, @before is @after. */
+/* Sets the pictures that are shown from now on: they stay as they are until the next call. With
+ * NULL for @before, @after is the placeholder. */
 void preview_show_pictures(struct preview_show *s, const struct frame *before,
                            const struct frame *after);
 

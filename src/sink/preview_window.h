@@ -49,8 +49,8 @@ bool preview_window_next(struct preview_window *w, struct preview_event *ret);
 /* Ends a wait, now or the next. It may itself wait for a stuck display. Context: any thread. */
 void preview_window_wake(struct preview_window *w);
 
-/* Sets the pictures that are drawn from now on: they stay as they are until the next call. Where
- * there is none from before the filter, @before is @after. */
+/* Sets the pictures that are drawn from now on: they stay as they are until the next call. With
+ * NULL for @before, @after is the placeholder. */
 void preview_window_set(struct preview_window *w, const struct frame *before,
                         const struct frame *after);
 
