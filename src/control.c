@@ -6,138 +6,140 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+#include "control_bus.h"
 #include "control_name.h"
 #include "control_object.h"
+#include "control_sleep.h"
 #include "control_systemd.h"
 #include "log.h"
 
 /* DESIGN: nothing here waits for a bus. Connecting, asking for the name and asking for signals go
- * on inside the event loop; what fails then is logged, and that bus is done without. */
+ * on inside the event loop; what fails then is logged, and tried again now and then. */
 
 /* For the one question that is put to a bus and waited for: who sent a message. */
 #define CALL_LIMIT_US 2000000
 
+/* What was said last of live control. */
+enum live { LIVE_UNTOLD, LIVE_NONE, LIVE_QUEUED, LIVE_OURS };
+
 struct control {
     struct control_host host;
     sd_event *event; /* armed, as poll() on its descriptor wants it, except in control_process() */
-    sd_bus *user_bus, *system_bus;         /* NULL: not there */
-    bool user_bus_ended, system_bus_ended; /* to be closed outside their callbacks, as they must */
-    struct control_object *object;         /* on the user's bus */
+    struct control_bus *session;
+    struct control_sleep *sleep;
+    struct control_object *object; /* on the session's bus; NULL: not there */
+    enum live live;
     struct systemd systemd;
     char name[CONTROL_NAME_MAX];
 };
 
-static void leave_user_bus(struct control *c)
+/* Whether that is to be said: attempts that end as those before are not. */
+static bool news(struct control *c, enum live live)
 {
-    control_object_close(c->object);
-    c->object = NULL;
-    c->user_bus = sd_bus_close_unref(c->user_bus);
-    c->user_bus_ended = false;
+    const bool differs = c->live != live;
+
+    c->live = live;
+    return differs;
 }
 
-static void leave_system_bus(struct control *c)
+static void take_name(struct control *c, sd_bus *bus)
 {
-    c->system_bus = sd_bus_close_unref(c->system_bus);
-    c->system_bus_ended = false;
+    const enum log_level level = c->live == LIVE_UNTOLD ? LOG_DEBUG : LOG_INFO;
+
+    if (news(c, LIVE_OURS))
+        log_message(level, "live control as '%s' on the session bus", c->name);
+    (void)sd_bus_set_method_call_timeout(bus, CALL_LIMIT_US);
 }
 
-static int on_user_bus_gone(sd_bus_message *m, void *userdata, sd_bus_error *e)
-{
-    struct control *c = userdata;
-
-    (void)m, (void)e;
-    if (!c->user_bus_ended)
-        log_info("the session bus is gone, and live control with it");
-    c->user_bus_ended = true;
-    return 0;
-}
-
-static int on_system_bus_gone(sd_bus_message *m, void *userdata, sd_bus_error *e)
-{
-    struct control *c = userdata;
-
-    (void)m, (void)e;
-    log_debug("the system bus is gone: sleep goes unnoticed from now on");
-    c->system_bus_ended = true;
-    return 0;
-}
-
+/* The answer to the request for the name. */
 static int on_name(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    enum { OWNER = 1, ALREADY_OWNER = 4 }; /* of the D-Bus specification */
+    enum { IN_QUEUE = 2 }; /* of the D-Bus specification */
+    const sd_bus_error *const refused = sd_bus_message_get_error(m);
     struct control *c = userdata;
-    const sd_bus_error *refused = sd_bus_message_get_error(m);
     uint32_t answer = 0;
 
     (void)e;
-    if (!refused && sd_bus_message_read(m, "u", &answer) >= 0 &&
-        (answer == OWNER || answer == ALREADY_OWNER)) {
-        log_debug("live control as '%s' on the session bus", c->name);
-        (void)sd_bus_set_method_call_timeout(c->user_bus, CALL_LIMIT_US);
-        return 0;
+    if (refused) {
+        if (news(c, LIVE_NONE))
+            log_warning("session bus, name '%s': %s; no live control", c->name, refused->message);
+        control_bus_renew(c->session);
+    } else if (sd_bus_message_read(m, "u", &answer) >= 0 && answer == IN_QUEUE) {
+        if (news(c, LIVE_QUEUED))
+            log_warning("another bilatcam is '%s' on the session bus; no live control of this one "
+                        "until that one ends",
+                        c->name);
+    } else {
+        take_name(c, sd_bus_message_get_bus(m));
     }
-    if (refused)
-        log_warning("session bus, name '%s': %s; no live control", c->name, refused->message);
-    else
-        log_warning("another bilatcam is '%s' on the session bus; no live control of this one",
-                    c->name);
-    c->user_bus_ended = true;
     return 0;
 }
 
-static int on_sleep(sd_bus_message *m, void *userdata, sd_bus_error *e)
+/* Some name is ours; the queue for it may have been long. */
+static int on_name_acquired(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control *c = userdata;
-    int asleep;
+    struct control *c = userdata;
+    const char *name;
 
     (void)e;
-    if (sd_bus_message_read(m, "b", &asleep) >= 0)
-        c->host.sleep(c->host.user, asleep != 0);
+    if (sd_bus_message_read(m, "s", &name) >= 0 && !strcmp(name, c->name))
+        take_name(c, sd_bus_message_get_bus(m));
     return 0;
 }
 
-/* Made by sd-bus itself when the connection ends. */
-static int match_end(sd_bus *bus, sd_bus_message_handler_t handler, struct control *c)
+static int join_session(void *user, sd_bus *bus)
 {
-    return sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local",
-                                     "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
-                                     "Disconnected", handler, NULL, c);
+    struct control *c = user;
+    int r = control_object_open(&c->object, bus, &c->host);
+
+    if (r >= 0)
+        r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                      "org.freedesktop.DBus", "NameAcquired", on_name_acquired,
+                                      NULL, c);
+    if (r >= 0)
+        r = sd_bus_request_name_async(bus, NULL, c->name, SD_BUS_NAME_QUEUE, on_name, c);
+    return r;
 }
 
-static void open_user_bus(struct control *c)
+static void leave_session(void *user)
 {
-    int r = sd_bus_open_user(&c->user_bus);
+    struct control *c = user;
 
-    if (r >= 0)
-        r = match_end(c->user_bus, on_user_bus_gone, c);
-    if (r >= 0)
-        r = control_object_open(&c->object, c->user_bus, &c->host);
-    if (r >= 0)
-        r = sd_bus_request_name_async(c->user_bus, NULL, c->name, 0, on_name, c);
-    if (r >= 0)
-        r = sd_bus_attach_event(c->user_bus, c->event, SD_EVENT_PRIORITY_NORMAL);
-    if (r >= 0)
-        return;
-    log_info("no session bus (%s): no live control", strerror(-r));
-    leave_user_bus(c);
+    control_object_close(c->object);
+    c->object = NULL;
 }
 
-static void open_system_bus(struct control *c)
+static void session_failed(void *user, int code)
 {
-    int r = sd_bus_open_system(&c->system_bus);
+    struct control *c = user;
 
-    if (r >= 0)
-        r = match_end(c->system_bus, on_system_bus_gone, c);
-    if (r >= 0)
-        r = sd_bus_match_signal_async(c->system_bus, NULL, "org.freedesktop.login1",
-                                      "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
-                                      "PrepareForSleep", on_sleep, NULL, c);
-    if (r >= 0)
-        r = sd_bus_attach_event(c->system_bus, c->event, SD_EVENT_PRIORITY_NORMAL);
-    if (r >= 0)
+    if (!news(c, LIVE_NONE))
         return;
-    log_debug("no system bus (%s): sleep goes unnoticed", strerror(-r));
-    leave_system_bus(c);
+    if (code)
+        log_info("no session bus (%s): no live control", strerror(-code));
+    else
+        log_info("the session bus is gone, and live control with it");
+}
+
+static int open_session(struct control *c)
+{
+    static const struct control_bus_ops ops = {sd_bus_open_user, join_session, leave_session,
+                                               session_failed};
+    const char *const address = getenv("DBUS_SESSION_BUS_ADDRESS");
+    const char *const folder = getenv("XDG_RUNTIME_DIR");
+    char usual[SETTINGS_PATH_MAX] = "";
+
+    if (folder)
+        (void)snprintf(usual, sizeof(usual), "unix:path=%s/bus", folder);
+    return control_bus_open(&c->session, c->event, &ops, address ? address : usual, c);
+}
+
+static void close_all(struct control *c)
+{
+    control_bus_close(c->session);
+    control_sleep_close(c->sleep);
+    sd_event_unref(c->event);
+    free(c);
 }
 
 int control_open(struct control **ret, const char *instance, const struct control_host *host,
@@ -154,14 +156,16 @@ int control_open(struct control **ret, const char *instance, const struct contro
         return error_usage(
             err, "instance '%s': must be letters, digits and underscores, at most 64", instance);
     }
+    systemd_init(&c->systemd);
     r = sd_event_new(&c->event);
+    if (r >= 0)
+        r = open_session(c);
+    if (r >= 0)
+        r = control_sleep_open(&c->sleep, c->event, &c->host);
     if (r < 0) {
-        free(c);
+        close_all(c);
         return error_set(err, r, "live control: %s", strerror(-r));
     }
-    systemd_init(&c->systemd);
-    open_user_bus(c);
-    open_system_bus(c);
     (void)sd_event_prepare(c->event);
     *ret = c;
     return 0;
@@ -172,10 +176,7 @@ void control_close(struct control *c)
     if (!c)
         return;
     systemd_stopping();
-    leave_user_bus(c);
-    leave_system_bus(c);
-    sd_event_unref(c->event);
-    free(c);
+    close_all(c);
 }
 
 int control_fd(const struct control *c)
@@ -192,10 +193,6 @@ void control_process(struct control *c)
     pending = sd_event_wait(c->event, 0);
     while (pending > 0) {
         (void)sd_event_dispatch(c->event);
-        if (c->user_bus_ended)
-            leave_user_bus(c);
-        if (c->system_bus_ended)
-            leave_system_bus(c);
         control_notify(c);
         pending = sd_event_prepare(c->event);
         if (pending == 0)
@@ -236,8 +233,19 @@ void control_notify(struct control *c)
         return;
     c->host.status(c->host.user, &status);
     systemd_status(&c->systemd, &status);
+    if (status.asleep)
+        control_sleep_allow(c->sleep);
     if (!c->object)
         return;
     c->host.settings(c->host.user, &s);
     control_object_notify(c->object, &s, status.state);
+}
+
+void control_snapshot_done(struct control *c, int result, const char *path, struct error *err)
+{
+    if (!c)
+        return;
+    if (c->object)
+        control_object_snapshot_done(c->object, result, path, err);
+    control_process(c); /* what the bus has no room for yet, it is given when it has */
 }

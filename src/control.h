@@ -1,7 +1,11 @@
 #pragma once
-/* The daemon's ties to the session: live control on the user's D-Bus, the sleep signal of logind
+/* The daemon's ties to the session: live control on the user's D-Bus, sleep as logind tells of it
  * on the system's, and notification of systemd (ready, status, watchdog). Each is used where it
- * is there; without any of them the program runs all the same.
+ * is there, a bus whenever it is; without any of them the program runs all the same.
+ *
+ * Where another daemon has the name on the user's bus, this one waits in the queue for it, and can
+ * be controlled once the other has ended. The machine's sleep waits until the camera has been let
+ * go, but not for long.
  *
  * Knows nothing of the pipeline: main gives it a host to ask. Context: main, all of it. */
 #include <stdbool.h>
@@ -21,6 +25,7 @@ struct control_status {
     int readers; /* of the virtual camera; -1 = not known */
     char engine[16], device[128];
     uint64_t frames_in, frames_out, frames_dropped, frames_bad, reconnects;
+    bool asleep; /* the camera is let go for the machine's sleep */
 };
 
 /* What the world outside may ask of the daemon. */
@@ -34,18 +39,19 @@ struct control_host {
     int (*reload)(void *user, struct error *err);
     void (*pause)(void *user, bool paused);
     void (*sleep)(void *user, bool asleep); /* the machine goes to sleep, or has woken */
-    /* Writes the picture before and after to a file called @name in the folder of snapshots ("":
-     * a name with the time), and tells its @path. -EINVAL: not a plain file name. */
-    int (*snapshot)(void *user, const char *name, char *path, size_t size, struct error *err);
+    /* Begins to write the picture before and after to a file called @name in the folder of
+     * snapshots ("": a name with the time); what comes of it is told by control_snapshot_done(),
+     * later. -EBUSY: another one is being written. */
+    int (*snapshot)(void *user, const char *name, struct error *err);
     void (*statistics)(void *user, FILE *out); /* as --stats writes them */
 };
 
 struct control;
 
 /* @instance: "" or the name of one of several daemons, letters, digits and underscores. What is
- * not there (no bus, name taken) is logged and left out. -EINVAL: the name. @host is copied, and
- * asked by control_process(), control_ready() and control_notify() only. Built without libsystemd,
- * *ret is NULL and nothing below does anything. */
+ * not there (no bus, name taken) is logged, once, and waited for. -EINVAL: the name. @host is
+ * copied, and asked by the functions below only. Built without libsystemd, *ret is NULL and nothing
+ * below does anything. */
 int control_open(struct control **ret, const char *instance, const struct control_host *host,
                  struct error *err);
 
@@ -68,3 +74,7 @@ void control_progress(struct control *c);
 /* Live settings changed by other means than this bus (a reload, the window's keys), or the state
  * did: tells who listens. */
 void control_notify(struct control *c);
+
+/* The snapshot that the host was asked for last is at @path, or @result is a negative errno that
+ * @err explains (-EINVAL: not a plain file name). */
+void control_snapshot_done(struct control *c, int result, const char *path, struct error *err);

@@ -12,6 +12,11 @@ static int refuse(sd_bus_error *e, int code, struct error *err)
                             utf8_mend(err->text));
 }
 
+static const struct control_host *host_of(const void *userdata)
+{
+    return ((const struct control_methods *)userdata)->host;
+}
+
 int control_check_sender(sd_bus_message *m, sd_bus_error *e)
 {
     sd_bus_creds *creds = NULL;
@@ -43,7 +48,7 @@ static int reply_text(sd_bus_message *m, char *text)
 
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control_host *host = userdata;
+    const struct control_host *host = host_of(userdata);
     struct error err = {.text = ""};
     const int r = control_check_sender(m, e);
 
@@ -68,19 +73,19 @@ static int set_paused(sd_bus_message *m, const struct control_host *host, bool p
 
 static int method_pause(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    return set_paused(m, userdata, true, e);
+    return set_paused(m, host_of(userdata), true, e);
 }
 
 static int method_resume(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    return set_paused(m, userdata, false, e);
+    return set_paused(m, host_of(userdata), false, e);
 }
 
+/* Answered when the picture is written, so that nobody else waits for it. */
 static int method_snapshot(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control_host *host = userdata;
+    struct control_methods *c = userdata;
     struct error err = {.text = ""};
-    char path[SETTINGS_PATH_MAX] = "";
     const char *name;
     int r = control_check_sender(m, e);
 
@@ -89,13 +94,35 @@ static int method_snapshot(sd_bus_message *m, void *userdata, sd_bus_error *e)
     r = sd_bus_message_read(m, "s", &name);
     if (r < 0)
         return r;
-    r = host->snapshot(host->user, name, path, sizeof(path), &err);
-    return r ? refuse(e, r, &err) : reply_text(m, path);
+    r = c->host->snapshot(c->host->user, name, &err);
+    if (r)
+        return refuse(e, r, &err);
+    c->snapshot = sd_bus_message_ref(m);
+    return 1;
+}
+
+void control_methods_snapshot_done(struct control_methods *c, int result, const char *path,
+                                   struct error *err)
+{
+    sd_bus_error e = SD_BUS_ERROR_NULL;
+    char text[SETTINGS_PATH_MAX];
+
+    if (!c->snapshot)
+        return;
+    if (result) {
+        (void)refuse(&e, result, err);
+        (void)sd_bus_reply_method_error(c->snapshot, &e);
+        sd_bus_error_free(&e);
+    } else {
+        (void)snprintf(text, sizeof(text), "%s", path);
+        (void)reply_text(c->snapshot, text);
+    }
+    c->snapshot = sd_bus_message_unref(c->snapshot);
 }
 
 static int method_statistics(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control_host *host = userdata;
+    const struct control_host *host = host_of(userdata);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -118,7 +145,7 @@ static int method_statistics(sd_bus_message *m, void *userdata, sd_bus_error *e)
 
 static int method_get_key(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control_host *host = userdata;
+    const struct control_host *host = host_of(userdata);
     char value[SETTINGS_PATH_MAX];
     const struct key *key;
     struct settings s;
@@ -137,7 +164,7 @@ static int method_get_key(sd_bus_message *m, void *userdata, sd_bus_error *e)
 
 static int method_get_keys(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
-    const struct control_host *host = userdata;
+    const struct control_host *host = host_of(userdata);
     sd_bus_message *reply = NULL;
     struct settings s;
     int r = sd_bus_message_new_method_return(m, &reply);
@@ -168,7 +195,7 @@ static int method_set_key(sd_bus_message *m, void *userdata, sd_bus_error *e)
     if (r >= 0)
         r = sd_bus_message_read(m, "ss", &key, &value);
     if (r >= 0)
-        r = control_set_key(userdata, key, value, e);
+        r = control_set_key(host_of(userdata), key, value, e);
     return r < 0 ? r : sd_bus_reply_method_return(m, NULL);
 }
 

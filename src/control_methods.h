@@ -4,8 +4,17 @@
 
 #include "control.h"
 
-/* The methods of the object; their userdata is the host. */
+/* What the methods of the object have as their userdata. */
+struct control_methods {
+    const struct control_host *host;
+    sd_bus_message *snapshot; /* the call that waits for its picture, or NULL */
+};
+
 extern const sd_bus_vtable control_methods[];
+
+/* Answers the call that waits for a picture, if one does; see control_snapshot_done(). */
+void control_methods_snapshot_done(struct control_methods *c, int result, const char *path,
+                                   struct error *err);
 
 /* Lets pass our own user and root: the user's bus lets nobody else in by itself, but may be
  * configured to. An error that is negative and in @e refuses the rest. */

@@ -52,6 +52,7 @@ struct property {
 struct control_object {
     sd_bus *bus;
     const struct control_host *host;
+    struct control_methods methods;
     sd_bus_slot *methods_slot, *properties_slot;
     struct property *properties; /* all keys in their order, then the figures */
     size_t n_keys;
@@ -259,11 +260,11 @@ int control_object_open(struct control_object **ret, sd_bus *bus, const struct c
     if (!o)
         return -ENOMEM;
     o->bus = bus;
-    o->host = host;
+    o->host = o->methods.host = host;
     r = build_properties(o);
     if (r >= 0)
         r = sd_bus_add_object_vtable(bus, &o->methods_slot, CONTROL_PATH, CONTROL_NAME,
-                                     control_methods, (void *)host);
+                                     control_methods, &o->methods);
     if (r >= 0)
         r = sd_bus_add_object_vtable(bus, &o->properties_slot, CONTROL_PATH, CONTROL_NAME,
                                      o->vtable, o->properties);
@@ -281,8 +282,15 @@ void control_object_close(struct control_object *o)
         return;
     sd_bus_slot_unref(o->properties_slot);
     sd_bus_slot_unref(o->methods_slot);
+    sd_bus_message_unref(o->methods.snapshot);
     free(o->changed);
     free(o->vtable);
     free(o->properties);
     free(o);
+}
+
+void control_object_snapshot_done(struct control_object *o, int result, const char *path,
+                                  struct error *err)
+{
+    control_methods_snapshot_done(&o->methods, result, path, err);
 }

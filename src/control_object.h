@@ -13,3 +13,7 @@ void control_object_close(struct control_object *o); /* accepts NULL */
 
 /* Signals what differs from the last time, if anything; the first time nothing. */
 void control_object_notify(struct control_object *o, const struct settings *s, const char *state);
+
+/* See control_snapshot_done(). */
+void control_object_snapshot_done(struct control_object *o, int result, const char *path,
+                                  struct error *err);

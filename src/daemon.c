@@ -51,6 +51,7 @@ static void host_status(void *user, struct control_status *ret)
         .frames_dropped = stats.frames_dropped,
         .frames_bad = stats.frames_bad,
         .reconnects = stats.reconnects,
+        .asleep = state.asleep,
     };
     memcpy(ret->reason, state.reason, sizeof(ret->reason));
     memcpy(ret->engine, header.engine, sizeof(ret->engine));
@@ -94,9 +95,9 @@ static void host_sleep(void *user, bool asleep)
     pipeline_sleep(((struct daemon *)user)->p, asleep);
 }
 
-static int host_snapshot(void *user, const char *name, char *path, size_t size, struct error *err)
+static int host_snapshot(void *user, const char *name, struct error *err)
 {
-    return pipeline_snapshot(((struct daemon *)user)->p, name, path, size, err);
+    return pipeline_snapshot(((struct daemon *)user)->p, name, err);
 }
 
 static void host_statistics(void *user, FILE *out)
@@ -162,6 +163,16 @@ static void log_progress(struct daemon *d)
              (unsigned long long)s.frames_bad);
 }
 
+static void answer_snapshot(struct daemon *d)
+{
+    struct error err = {.text = ""};
+    char path[SETTINGS_PATH_MAX];
+    const int r = pipeline_snapshot_result(d->p, path, sizeof(path), &err);
+
+    if (r != -EINPROGRESS)
+        control_snapshot_done(d->control, r, path, &err);
+}
+
 static void tick(struct daemon *d)
 {
     struct pipeline_state state;
@@ -173,6 +184,7 @@ static void tick(struct daemon *d)
     }
     if (state.n_rounds != d->n_rounds)
         control_progress(d->control);
+    answer_snapshot(d); /* where there are no pictures, nothing else says so */
     d->n_rounds = state.n_rounds;
     if (d->ready && ++d->ticks % PROGRESS_TICKS == 0)
         log_progress(d);
@@ -192,8 +204,10 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
         (void)host_reload(d, &err);
         control_reloading(d->control, false);
     }
-    if (fds[3].revents && read(fds[3].fd, &n, sizeof(n)) == sizeof(n))
+    if (fds[3].revents && read(fds[3].fd, &n, sizeof(n)) == sizeof(n)) {
         control_notify(d->control);
+        answer_snapshot(d);
+    }
     if (fds[4].revents && devices_changed(d->devices_fd))
         pipeline_devices_changed(d->p);
     if (fds[5].revents)

@@ -16,15 +16,7 @@
 
 int output_init(struct output *o)
 {
-    struct snapshot_request *q = &o->request;
-
-    if (pthread_mutex_init(&q->lock, NULL))
-        return -ENOMEM;
-    if (condition_init(&q->taken)) {
-        (void)pthread_mutex_destroy(&q->lock);
-        return -ENOMEM;
-    }
-    return 0;
+    return pthread_mutex_init(&o->request.lock, NULL) ? -ENOMEM : 0;
 }
 
 int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
@@ -95,7 +87,8 @@ int output_close(struct output *o)
     }
     frame_free(&o->truth);
     frame_free(&o->truth_raw);
-    (void)pthread_cond_destroy(&o->request.taken);
+    if (o->request.snapshot)
+        (void)snapshot_finish(o->request.snapshot, NULL, 0, NULL, 0);
     (void)pthread_mutex_destroy(&o->request.lock);
     return result;
 }
@@ -215,6 +208,11 @@ static void measure(struct output *o, const struct slot *slot)
                   frame_squared_error(slot->result, &o->truth));
 }
 
+static void tell_news(void *shared)
+{
+    (void)!write(((struct shared *)shared)->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
 static void take_snapshot(struct output *o, const struct slot *slot)
 {
     struct snapshot_request *q = &o->request;
@@ -222,38 +220,61 @@ static void take_snapshot(struct output *o, const struct slot *slot)
     if (!atomic_load(&q->wanted))
         return;
     (void)pthread_mutex_lock(&q->lock);
-    /* Whoever asked may have given up meanwhile, and the name is gone with it. */
+    /* Whoever asked may have given up meanwhile. */
     if (atomic_load(&q->wanted)) {
-        q->result = snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, NULL, NULL);
+        q->result =
+            snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, tell_news, o->shared);
         atomic_store(&q->wanted, false);
-        (void)pthread_cond_signal(&q->taken);
+        if (q->result)
+            tell_news(o->shared);
     }
     (void)pthread_mutex_unlock(&q->lock);
 }
 
-int output_snapshot(struct output *o, const char *name, char *path, size_t size, struct error *err)
+int output_snapshot(struct output *o, const char *name, struct error *err)
 {
     struct snapshot_request *q = &o->request;
-    const int64_t until = now_ns() + SNAPSHOT_NS;
-    const struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    char text[320], *full;
-    int r = 0;
 
+    if (q->asked)
+        return error_set(err, -EBUSY, "no snapshot: another one is being written");
     (void)pthread_mutex_lock(&q->lock);
-    q->name = name;
-    q->snapshot = NULL;
+    (void)snprintf(q->name, sizeof(q->name), "%s", name);
     q->result = -EAGAIN;
     atomic_store(&q->wanted, true);
-    while (atomic_load(&q->wanted) && r == 0)
-        r = pthread_cond_timedwait(&q->taken, &q->lock, &t);
-    atomic_store(&q->wanted, false);
-    r = q->result;
     (void)pthread_mutex_unlock(&q->lock);
-    if (r)
-        return error_set(err, r,
-                         r == -EAGAIN ? "no snapshot: there are no pictures at present"
-                                      : "no snapshot: out of memory");
+    q->t_end_ns = now_ns() + SNAPSHOT_NS;
+    q->asked = true;
+    return 0;
+}
+
+/* Whether it is still to be taken or written. */
+static bool snapshot_under_way(struct snapshot_request *q)
+{
+    bool under_way;
+
+    (void)pthread_mutex_lock(&q->lock);
+    if (atomic_load(&q->wanted))
+        atomic_store(&q->wanted, now_ns() < q->t_end_ns);
+    under_way = atomic_load(&q->wanted) || (q->snapshot && !snapshot_ended(q->snapshot));
+    (void)pthread_mutex_unlock(&q->lock);
+    return under_way;
+}
+
+int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err)
+{
+    struct snapshot_request *q = &o->request;
+    char text[320], *full;
+    int r;
+
+    if (!q->asked || snapshot_under_way(q))
+        return -EINPROGRESS;
+    q->asked = false;
+    if (!q->snapshot)
+        return error_set(err, q->result,
+                         q->result == -EAGAIN ? "no snapshot: there are no pictures at present"
+                                              : "no snapshot: out of memory");
     r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
+    q->snapshot = NULL;
     if (r)
         return error_set(err, r, "%s", text);
     /* Whoever asks need not know which folder this program is in. */

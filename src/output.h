@@ -13,10 +13,11 @@
 
 /* A snapshot that somebody waits for. */
 struct snapshot_request {
-    pthread_mutex_t lock;
-    pthread_cond_t taken;
+    bool asked;       /* main's own, until it has told what came of it */
+    int64_t t_end_ns; /* main's own; no frame is waited for any longer */
     atomic_bool wanted;
-    const char *name;
+    pthread_mutex_t lock; /* guards `wanted` becoming false, and what follows */
+    char name[SNAPSHOT_NAME_MAX + 2];
     struct snapshot *snapshot; /* once it is taken */
     int result;
 };
@@ -56,10 +57,14 @@ int output_measure(struct output *o, const struct source *source, struct error *
  * caller's. */
 int output_trace(struct output *o, const char *path, struct error *err);
 
-/* Writes the next frame, before and after, to files; waits for that, not for long. @name and
- * @path as for snapshot_start() and snapshot_finish(). -EAGAIN: there are no pictures at present.
- * Context: main. */
-int output_snapshot(struct output *o, const char *name, char *path, size_t size, struct error *err);
+/* Begins to write the next frame, before and after, to files; @name as for snapshot_start().
+ * -EBUSY: another one is being written. Context: main, as for the next. */
+int output_snapshot(struct output *o, const char *name, struct error *err);
+
+/* What came of it, told once, @path and errors as by snapshot_finish(); -EINPROGRESS: nothing yet,
+ * or nothing was asked for. -EAGAIN: there are no pictures at present, which nothing announces; all
+ * else is announced by news_fd. */
+int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err);
 
 /* Returns the first error of closing, which has been logged, or 0. */
 int output_close(struct output *o);

@@ -26,7 +26,7 @@ void pipeline_stop(struct pipeline *p);
 /* Whether frames come at their own pace, from a camera or a scene that is paced. */
 bool pipeline_live(const struct pipeline *p);
 
-/* Readable when the state or a live setting changed; main reads it. */
+/* Readable when the state or a live setting changed, or a snapshot is written; main reads it. */
 int pipeline_news_fd(const struct pipeline *p);
 
 /* Applies the live keys of @settings to the frames to come, opens the source anew where another
@@ -45,15 +45,17 @@ void pipeline_sleep(struct pipeline *p, bool asleep);
 /* A device came or went: whoever waits for one looks at once. */
 void pipeline_devices_changed(struct pipeline *p);
 
-/* Writes the next frame before and after the filter to files; see output_snapshot(). */
-int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t size,
-                      struct error *err);
+/* Begins to write the next frame before and after the filter to files, and tells what came of it;
+ * see output_snapshot(). */
+int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err);
+int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err);
 
 struct pipeline_state {
     const char *name;  /* stream_state_name(), or "no virtual camera" */
     char reason[160];  /* why there is none, or no camera; else empty */
     int readers;       /* of the virtual camera; -1 = not known */
     uint64_t n_rounds; /* grows at least ten times a second while a virtual camera is served */
+    bool asleep;       /* the camera is let go for the machine's sleep */
 };
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret);

@@ -159,10 +159,14 @@ void pipeline_devices_changed(struct pipeline *p)
     shared_devices_changed(&p->shared);
 }
 
-int pipeline_snapshot(struct pipeline *p, const char *name, char *path, size_t size,
-                      struct error *err)
+int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err)
 {
-    return output_snapshot(&p->output, name, path, size, err);
+    return output_snapshot(&p->output, name, err);
+}
+
+int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err)
+{
+    return output_snapshot_result(&p->output, path, size, err);
 }
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
@@ -172,6 +176,7 @@ void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
         .name = stream_state_name(p->shared.state),
         .readers = p->shared.readers,
         .n_rounds = p->shared.n_rounds,
+        .asleep = p->shared.state == STREAM_ASLEEP,
     };
     memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
     if (*p->shared.no_output && p->shared.state != STREAM_LOST) {

@@ -38,7 +38,7 @@ struct shared {
     int stop_fd; /* main's eventfd, readable once the stages shall end */
     int done_fd; /* eventfd, readable once the output stage has ended */
     int wake_fd; /* eventfd: the capture stage shall look at what is wanted */
-    int news_fd; /* eventfd: the state or a live setting changed */
+    int news_fd; /* eventfd: the state or a live setting changed, or a snapshot is written */
     bool live;
     int64_t interval_ns; /* of the source as announced; 0 = unknown */
     uint64_t max_frames; /* 0 = no limit */

@@ -13,6 +13,9 @@
 struct host {
     struct settings settings;
     char state[32], reason[160];
+    bool asleep;
+    bool wanted, slow; /* a snapshot, and it takes until it is told to be done */
+    char name[64];
 };
 
 static void host_status(void *user, struct control_status *ret)
@@ -32,7 +35,8 @@ static void host_status(void *user, struct control_status *ret)
                                    .frames_out = 90,
                                    .frames_dropped = 7,
                                    .frames_bad = 2,
-                                   .reconnects = 1};
+                                   .reconnects = 1,
+                                   .asleep = h->asleep};
     (void)snprintf(ret->reason, sizeof(ret->reason), "%s", h->reason);
 }
 
@@ -67,21 +71,39 @@ static void host_pause(void *user, bool paused)
     (void)snprintf(h->state, sizeof(h->state), paused ? "paused" : "running");
 }
 
+/* The camera goes off and on when lines say so. */
 static void host_sleep(void *user, bool asleep)
 {
     (void)user;
     printf("sleep %d\n", asleep);
 }
 
-static int host_snapshot(void *user, const char *name, char *path, size_t size, struct error *err)
+static int host_snapshot(void *user, const char *name, struct error *err)
 {
-    (void)user;
-    if (strchr(name, '/'))
-        return error_set(err, -EINVAL, "snapshot '%s': must be a plain file name", name);
-    if (!strcmp(name, "full"))
-        return error_set(err, -ENOSPC, "snapshot '%s': %s", name, strerror(ENOSPC));
-    (void)snprintf(path, size, "/pictures/%s.png", *name ? name : "the-time");
+    struct host *h = user;
+
+    if (h->wanted)
+        return error_set(err, -EBUSY, "no snapshot: another one is being written");
+    (void)snprintf(h->name, sizeof(h->name), "%s", name);
+    h->slow = !strcmp(name, "slow");
+    h->wanted = true;
+    printf("snapshot %s\n", name);
     return 0;
+}
+
+static void finish_snapshot(struct host *h, struct control *c)
+{
+    struct error err = {.text = ""};
+    char path[128];
+    int r = 0;
+
+    if (strchr(h->name, '/'))
+        r = error_set(&err, -EINVAL, "snapshot '%s': must be a plain file name", h->name);
+    else if (!strcmp(h->name, "full"))
+        r = error_set(&err, -ENOSPC, "snapshot '%s': %s", h->name, strerror(ENOSPC));
+    (void)snprintf(path, sizeof(path), "/pictures/%s.png", *h->name ? h->name : "the-time");
+    h->wanted = h->slow = false;
+    control_snapshot_done(c, r, path, &err);
 }
 
 static void host_statistics(void *user, FILE *out)
@@ -113,6 +135,10 @@ static bool obey(struct host *h, struct control *c, char *line)
         (void)settings_set(&h->settings, "radius", argument, NULL);
     else if (!strcmp(line, "notify"))
         control_notify(c);
+    else if (!strcmp(line, "snapshot"))
+        h->slow = false;
+    else if (!strcmp(line, "camera"))
+        h->asleep = !strcmp(argument, "off");
     else
         return false;
     printf("done %s\n", line);
@@ -131,6 +157,8 @@ static void run(struct host *h, struct control *c)
         /* Unbuffered, so that no line waits where poll() does not see it. */
         if (fds[1].revents && (!fgets(line, sizeof(line), stdin) || !obey(h, c, line)))
             return;
+        if (h->wanted && !h->slow)
+            finish_snapshot(h, c);
     }
 }
 

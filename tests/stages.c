@@ -18,6 +18,10 @@ static int camera_open(struct source **ret, const struct source_config *config, 
 {
     struct source *s;
 
+    if (camera.busy) {
+        camera.refused++;
+        return error_set(err, -EBUSY, "camera is taken");
+    }
     if (camera.absent || (camera.opened && camera.fails-- > 0))
         return error_set(err, -ENODEV, "camera is not there");
     if (camera.opened)
@@ -187,7 +191,8 @@ static int screen_open(struct sink **ret, const struct sink_config *config, stru
     assert_int_equal(config->picture.format, FRAME_YUYV);
     if (screen.open_failures-- > 0)
         return error_set(err, -EBUSY, "screen is taken");
-    screen.opened++;
+    if (screen.opened++ && screen.fails_always)
+        screen.fails_at = screen.n + 1;
     screen.sink.picture = config->picture;
     (void)frame_layout_packed(&screen.sink.picture);
     *ret = &screen.sink;
@@ -201,7 +206,7 @@ static int screen_write(struct sink *s, const struct frame *f, struct error *err
         screen.fails_at = -1;
         return error_set(err, -ENOSPC, "screen is full");
     }
-    if (!f->before && s->hold) {
+    if (!f->before && (s->hold || s->card)) {
         screen.n_cards++;
         return 0;
     }
@@ -220,6 +225,18 @@ static int screen_close(struct sink *s, struct error *err)
 
 const struct sink_ops screen_ops = {
     .name = "screen", .open = screen_open, .write = screen_write, .close = screen_close};
+
+static int card_screen_open(struct sink **ret, const struct sink_config *config, struct error *err)
+{
+    const int r = screen_open(ret, config, err);
+
+    screen.sink.ops = &card_screen_ops;
+    screen.sink.card = screen.sink.compare = true;
+    return r;
+}
+
+const struct sink_ops card_screen_ops = {
+    .name = "window", .open = card_screen_open, .write = screen_write, .close = screen_close};
 
 static int device_screen_open(struct sink **ret, const struct sink_config *config,
                               struct error *err)
@@ -252,15 +269,16 @@ static struct slot *next_slot(struct bench *b)
 void open_bench(struct bench *b, struct engine *engine)
 {
     const struct sink_config sink = {
+        .name = b->node ? b->node : "auto",
         .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
     struct error err;
 
-    const struct capture_wish wish = {.ops = &camera_ops,
-                                      .name = "auto",
-                                      .width = b->wait ? WIDTH : 0,
-                                      .height = b->wait ? HEIGHT : 0,
-                                      .format = -1};
+    struct capture_wish wish = {.ops = &camera_ops,
+                                .width = b->wait ? WIDTH : 0,
+                                .height = b->wait ? HEIGHT : 0,
+                                .format = -1};
 
+    (void)snprintf(wish.name, sizeof(wish.name), "%s", sink.name);
     assert_int_equal(shared_init(&b->shared, eventfd(0, EFD_NONBLOCK)), 0);
     assert_int_equal(output_init(&b->output), 0);
     b->shared.wishes.filter = (struct filter){.radius = 2, .sigma_space = 1, .sigma_color = 20};
@@ -350,4 +368,61 @@ void reset(uint64_t goes_at, uint64_t ends_at, int fails_at)
     screen.fails_at = fails_at;
     n_destroyed = n_pinned = 0;
     n_failures = 1000000;
+}
+
+bool eventually(bool (*is_so)(struct bench *b), struct bench *b)
+{
+    for (int i = 0; i < LIMIT_MS; i++) {
+        if (is_so(b))
+            return true;
+        (void)poll(NULL, 0, 1);
+    }
+    return false;
+}
+
+bool runs(struct bench *b)
+{
+    return shared_state(&b->shared) == STREAM_RUNS;
+}
+
+bool is_paused(struct bench *b)
+{
+    return shared_state(&b->shared) == STREAM_PAUSED;
+}
+
+bool is_lost(struct bench *b)
+{
+    return shared_state(&b->shared) == STREAM_LOST;
+}
+
+struct script {
+    struct bench *b;
+    void (*play)(struct bench *b);
+};
+
+static void *play(void *arg)
+{
+    const struct script *s = arg;
+
+    s->play(s->b);
+    shared_stop(&s->b->shared);
+    return NULL;
+}
+
+void run_script(struct bench *b, void (*script)(struct bench *b))
+{
+    struct script s = {b, script};
+    pthread_t player;
+
+    assert_int_equal(thread_start(&player, "player", play, &s), 0);
+    run_bench(b);
+    assert_int_equal(pthread_join(player, NULL), 0);
+    assert_int_equal(b->shared.result, 0);
+}
+
+void open_live(struct bench *b)
+{
+    camera.pause_ms = 2;
+    open_bench(b, make_flaky(1, 1000000, false));
+    b->shared.live = true;
 }

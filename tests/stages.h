@@ -18,6 +18,8 @@ struct test_camera {
     atomic_int opened, closed;
     int fails;
     atomic_bool absent;            /* cannot be opened at all */
+    atomic_bool busy;              /* nor so, because another program has it */
+    atomic_int refused;            /* so often */
     int other_width, other_height; /* when it comes back; 0 = as before */
     uint64_t next, goes_at, ends_at;
     int pause_ms; /* before each frame */
@@ -35,19 +37,20 @@ extern atomic_int n_destroyed, n_pinned;
 extern atomic_int n_failures; /* of attempts to create one */
 
 /* A sink that keeps checksums, or fails at a frame: for good, or as a device for some attempts to
- * open it. */
+ * open it. The one with cards is like a window. */
 struct test_screen {
     struct sink sink;
     int n, fails_at;
+    bool fails_always; /* at the first frame after each opening, once it has failed */
     atomic_int opened;
-    int open_failures;
-    int n_cards; /* pictures that are no frames */
+    atomic_int open_failures;
+    atomic_int n_cards; /* pictures that are no frames */
     uint64_t seq[1024];
     uint64_t sum[1024];
     struct frame first;
 };
 extern struct test_screen screen;
-extern const struct sink_ops screen_ops, device_screen_ops;
+extern const struct sink_ops screen_ops, card_screen_ops, device_screen_ops;
 
 struct bench {
     struct shared shared;
@@ -59,6 +62,7 @@ struct bench {
     int next;
     const struct sink_ops *screen; /* NULL: screen_ops */
     bool wait;                     /* for devices that are not there */
+    const char *node;              /* what camera and screen are called; NULL: "auto" */
 };
 
 /* To be called first: @goes_at and @ends_at of the camera, @fails_at of the screen. */
@@ -72,3 +76,20 @@ void run_bench(struct bench *b);
 
 /* Closes all, and checks that every frame which the source had is accounted for. */
 void close_bench(struct bench *b);
+
+/* --- live, with a script --- */
+
+#define LIMIT_MS 20000 /* far beyond what anything takes */
+
+/* Waits until something is so. False: it did not come to be. */
+bool eventually(bool (*is_so)(struct bench *b), struct bench *b);
+
+bool runs(struct bench *b);
+bool is_lost(struct bench *b);
+bool is_paused(struct bench *b);
+
+/* As open_bench(), with a camera that goes on and on. */
+void open_live(struct bench *b);
+
+/* Runs the stages while another thread plays @script. */
+void run_script(struct bench *b, void (*script)(struct bench *b));

@@ -10,29 +10,6 @@
 #include <unistd.h>
 
 #include "log.h"
-#include "thread.h"
-
-#define LIMIT_MS 20000
-
-static bool eventually(bool (*is_so)(struct bench *b), struct bench *b)
-{
-    for (int i = 0; i < LIMIT_MS; i++) {
-        if (is_so(b))
-            return true;
-        (void)poll(NULL, 0, 1);
-    }
-    return false;
-}
-
-static bool runs(struct bench *b)
-{
-    return shared_state(&b->shared) == STREAM_RUNS;
-}
-
-static bool is_paused(struct bench *b)
-{
-    return shared_state(&b->shared) == STREAM_PAUSED;
-}
 
 static bool is_idle(struct bench *b)
 {
@@ -44,42 +21,9 @@ static bool is_asleep(struct bench *b)
     return shared_state(&b->shared) == STREAM_ASLEEP;
 }
 
-static bool is_lost(struct bench *b)
+static bool is_taken(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_LOST;
-}
-
-struct script {
-    struct bench *b;
-    void (*play)(struct bench *b);
-};
-
-static void *play(void *arg)
-{
-    const struct script *s = arg;
-
-    s->play(s->b);
-    shared_stop(&s->b->shared);
-    return NULL;
-}
-
-/* Runs the stages while another thread plays @script. */
-static void run_script(struct bench *b, void (*script)(struct bench *b))
-{
-    struct script s = {b, script};
-    pthread_t player;
-
-    assert_int_equal(thread_start(&player, "player", play, &s), 0);
-    run_bench(b);
-    assert_int_equal(pthread_join(player, NULL), 0);
-    assert_int_equal(b->shared.result, 0);
-}
-
-static void open_live(struct bench *b)
-{
-    camera.pause_ms = 2;
-    open_bench(b, make_flaky(1, 1000000, false));
-    b->shared.live = true;
+    return !atomic_load(&b->output.request.wanted);
 }
 
 static void play_holds(struct bench *b)
@@ -203,12 +147,78 @@ static void test_screen_comes_back(void **state)
     close_bench(&b);
 }
 
+/* Asks for one, and looks whenever there is news. Without pictures there is none. */
+static int take_snapshot(struct bench *b, const char *name, char *path, size_t size)
+{
+    const bool pictures = runs(b);
+    struct pollfd news = {.fd = b->shared.news_fd, .events = POLLIN};
+    struct error err;
+    uint64_t n;
+    int r;
+
+    assert_int_equal(output_snapshot_result(&b->output, path, size, &err), -EINPROGRESS);
+    assert_int_equal(output_snapshot(&b->output, name, &err), 0);
+    assert_int_equal(output_snapshot(&b->output, "other", &err), -EBUSY);
+    while ((r = output_snapshot_result(&b->output, path, size, &err)) == -EINPROGRESS)
+        if (poll(&news, 1, pictures ? LIMIT_MS : 100) > 0)
+            assert_int_equal(read(news.fd, &n, sizeof(n)), sizeof(n));
+        else
+            assert_false(pictures);
+    assert_int_equal(output_snapshot_result(&b->output, path, size, &err), -EINPROGRESS);
+    return r;
+}
+
+static void play_window(struct bench *b)
+{
+    int n_cards;
+
+    assert_true(eventually(runs, b));
+    (void)poll(NULL, 0, 500);
+    n_cards = screen.n_cards;
+    (void)poll(NULL, 0, 1000);
+    assert_int_equal(screen.n_cards, n_cards); /* the last picture stays by itself */
+    shared_hold(&b->shared, &b->shared.paused, true);
+    assert_true(eventually(is_paused, b));
+    for (int i = 0; screen.n_cards == n_cards && i < LIMIT_MS; i++)
+        (void)poll(NULL, 0, 1);
+    assert_true(screen.n_cards > n_cards);
+}
+
+/* A window shows the placeholder, too, but only while there are no pictures. */
+static void test_window(void **state)
+{
+    struct bench b = {.screen = &card_screen_ops};
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    open_live(&b);
+    camera.pause_ms = 300;
+    run_script(&b, play_window);
+    assert_true(screen.n > 1);
+    close_bench(&b);
+}
+
+/* Not of a file: from its first frame to its last there is always a picture. */
+static void test_window_of_a_file(void **state)
+{
+    struct bench b = {.screen = &card_screen_ops};
+
+    (void)state;
+    reset(UINT64_MAX, 3, -1);
+    camera.pause_ms = 300;
+    open_bench(&b, make_flaky(1, 1000000, false));
+    b.shared.live = false;
+    run_bench(&b);
+    assert_int_equal(screen.n, 3);
+    assert_int_equal(screen.n_cards, 0);
+    close_bench(&b);
+}
+
 static void check_snapshots(struct bench *b)
 {
     char path[512];
-    struct error err;
     struct stat st;
-    const int r = output_snapshot(&b->output, "one", path, sizeof(path), &err);
+    const int r = take_snapshot(b, "one", path, sizeof(path));
 
     if (r == -ENOTSUP)
         return; /* built without libpng */
@@ -217,30 +227,50 @@ static void check_snapshots(struct bench *b)
     assert_string_equal(strrchr(path, '/'), "/one-after.png");
     assert_int_equal(stat("one-before.png", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600); /* it shows somebody's room */
-    assert_int_equal(output_snapshot(&b->output, "one", path, sizeof(path), &err), -EEXIST);
+    assert_int_equal(take_snapshot(b, "one", path, sizeof(path)), -EEXIST);
     assert_int_equal(unlink("one-after.png"), 0);
     assert_int_equal(unlink("one-before.png"), 0);
-    assert_int_equal(output_snapshot(&b->output, "../one", path, sizeof(path), &err), -EINVAL);
-    assert_int_equal(output_snapshot(&b->output, ".one", path, sizeof(path), &err), -EINVAL);
+    assert_int_equal(take_snapshot(b, "../one", path, sizeof(path)), -EINVAL);
+    assert_int_equal(take_snapshot(b, ".one", path, sizeof(path)), -EINVAL);
 }
 
 /* Snapshots are taken from frames; without frames there is an answer all the same. */
 static void play_snapshot(struct bench *b)
 {
     char path[512];
-    struct error err;
 
     assert_true(eventually(runs, b));
     check_snapshots(b);
     shared_hold(&b->shared, &b->shared.paused, true);
     assert_true(eventually(is_paused, b));
     (void)poll(NULL, 0, 50);
-    assert_int_equal(output_snapshot(&b->output, "two", path, sizeof(path), &err), -EAGAIN);
+    assert_int_equal(take_snapshot(b, "two", path, sizeof(path)), -EAGAIN);
+}
+
+/* One whose end nobody waits for. */
+static void play_last_snapshot(struct bench *b)
+{
+    struct error err;
+
+    assert_true(eventually(runs, b));
+    assert_int_equal(output_snapshot(&b->output, "last", &err), 0);
+    assert_true(eventually(is_taken, b));
+}
+
+static void check_last_snapshot(void)
+{
+    struct stat st;
+
+    if (stat("last-after.png", &st))
+        return; /* built without libpng */
+    assert_true(st.st_size > 100);
+    assert_int_equal(unlink("last-after.png"), 0);
+    assert_int_equal(unlink("last-before.png"), 0);
 }
 
 static void test_snapshot(void **state)
 {
-    struct bench b = {.screen = &device_screen_ops};
+    struct bench b = {.screen = &device_screen_ops}, last = b;
     char folder[] = "/tmp/test-hold-XXXXXX";
 
     (void)state;
@@ -251,6 +281,11 @@ static void test_snapshot(void **state)
     open_live(&b);
     run_script(&b, play_snapshot);
     close_bench(&b);
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    open_live(&last);
+    run_script(&last, play_last_snapshot);
+    close_bench(&last);
+    check_last_snapshot();
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -261,6 +296,8 @@ int main(void)
         cmocka_unit_test(test_other_size),
         cmocka_unit_test(test_no_camera_at_start),
         cmocka_unit_test(test_screen_comes_back),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_of_a_file),
         cmocka_unit_test(test_snapshot),
     };
 
