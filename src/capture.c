@@ -9,10 +9,7 @@
 
 #include "log.h"
 
-#define RETRY_FIRST_NS INT64_C(250000000)
-#define RETRY_LAST_NS INT64_C(30000000000)
-#define STEADY_NS INT64_C(10000000000) /* so long without trouble, and it is forgotten */
-#define OTHER_NS INT64_C(2000000000)   /* "auto" waits so long for the camera that it lost */
+#define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */
 
 /* Of nothing but damaged pictures, and it is opened anew. */
 #define DAMAGED_NS INT64_C(1000000000)
@@ -148,12 +145,21 @@ static bool may_take_other(const struct capture *c)
     return !strcmp(c->wish.name, "auto") && *c->found;
 }
 
-/* The state of a lost camera is told when it begins and when it ends, not at every attempt. One
- * that goes again soon after it came gets longer and longer pauses. */
-static void note_lost(struct capture *c, const struct error *why)
+/* Another program has the camera: no device will come or go when that lets go of it. */
+static void watch_release(struct capture *c)
+{
+    struct epoll_event e = {.events = EPOLLIN};
+
+    device_release_watch(&c->release, c->wish.name);
+    if (c->release.fd >= 0 && epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, c->release.fd, &e))
+        device_release_stop(&c->release);
+}
+
+/* The state of a lost camera is told when it begins and when it ends, not at every attempt.
+ * Context: the source is closed. */
+static void note_lost(struct capture *c, int code, const struct error *why)
 {
     const int64_t now = now_ns();
-    const bool steady = !c->lost && (!c->t_back_ns || now - c->t_back_ns > STEADY_NS);
     int64_t t_other; /* when another camera may be taken */
 
     if (c->lost) {
@@ -164,12 +170,11 @@ static void note_lost(struct capture *c, const struct error *why)
     }
     c->lost = true;
     t_other = may_take_other(c) ? c->t_lost_ns + OTHER_NS : 0;
-    c->wait_ns = steady || !c->wait_ns ? RETRY_FIRST_NS : 2 * c->wait_ns;
-    if (c->wait_ns > RETRY_LAST_NS)
-        c->wait_ns = RETRY_LAST_NS;
-    c->t_retry_ns = now + c->wait_ns;
+    c->t_retry_ns = now + backoff_fails(&c->retries, &backoff_device, now);
     if (now < t_other && t_other < c->t_retry_ns)
         c->t_retry_ns = t_other;
+    if (code == -EBUSY)
+        watch_release(c);
     set_state(c, STREAM_LOST, why->text);
 }
 
@@ -179,6 +184,7 @@ int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, 
 
     c->wish = *wish;
     c->wait_fd = -1;
+    device_release_init(&c->release);
     if (pthread_mutex_init(&c->lock, NULL))
         return error_set(err, -ENOMEM, "out of memory");
     r = open_wait_fd(c);
@@ -193,7 +199,7 @@ int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, 
         if (r)
             return error_set(err, r, "%s: no memory or no JPEG decoder", c->name);
     } else if (wait && r != -ECANCELED && !err->usage) {
-        note_lost(c, err);
+        note_lost(c, r, err);
         r = assume(c, err);
     }
     if (r == 0 && c->fps.num)
@@ -209,6 +215,7 @@ void capture_close(struct capture *c)
     mjpeg_destroy(c->mjpeg);
     scaler_destroy(c->scaler);
     frame_free(&c->scratch);
+    device_release_stop(&c->release);
     if (c->wait_fd >= 0)
         (void)close(c->wait_fd);
     (void)pthread_mutex_destroy(&c->lock);
@@ -265,7 +272,7 @@ static enum stream_state look_around(struct capture *c)
         hold = STREAM_IDLE;
     if (s->device_news != c->device_news) {
         c->device_news = s->device_news;
-        c->wait_ns = RETRY_FIRST_NS;
+        c->retries = (struct backoff){0};
         c->t_retry_ns = 0;
     }
     (void)pthread_mutex_unlock(&s->lock);
@@ -295,18 +302,22 @@ static bool stand_by(struct capture *c, enum stream_state why)
         set_state(c, why, NULL);
     }
     c->t_retry_ns = 0;
+    device_release_stop(&c->release);
     return wait_until(c, INT64_MAX);
 }
 
 /* One attempt, when it is time for it. */
 static bool try_to_open(struct capture *c)
 {
+    const int64_t t_released_ns = device_release_due(&c->release);
+    const int64_t t_due_ns = t_released_ns < c->t_retry_ns ? t_released_ns : c->t_retry_ns;
     const bool other = may_take_other(c);
     struct error err;
     int r;
 
-    if (now_ns() < c->t_retry_ns)
-        return wait_until(c, c->t_retry_ns);
+    if (now_ns() < t_due_ns)
+        return wait_until(c, t_due_ns);
+    device_release_stop(&c->release);
     r = open_source(c, other ? c->found : c->wish.name, true, &err);
     if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
         r = open_source(c, "auto", true, &err);
@@ -319,9 +330,9 @@ static bool try_to_open(struct capture *c)
     }
     c->t_whole_ns = now_ns();
     if (r == 0)
-        c->t_retry_ns = c->t_whole_ns + c->wait_ns;
+        c->t_retry_ns = c->t_whole_ns + c->retries.pause_ns;
     else if (r != -ECANCELED)
-        note_lost(c, &err);
+        note_lost(c, r, &err);
     return !shared_stopping(c->shared);
 }
 
@@ -341,8 +352,8 @@ static bool handle_read_error(struct capture *c, int code, const struct error *e
     /* A camera that gives nothing is left running for the pause that it would get anyway. */
     if (code == -ETIMEDOUT && c->lost && now_ns() < c->t_retry_ns)
         return true;
-    note_lost(c, err);
     close_source(c);
+    note_lost(c, code, err);
     return true;
 }
 
@@ -351,12 +362,12 @@ static void note_running(struct capture *c)
 {
     if (c->lost) {
         log_info("%s is back", c->source->name);
-        c->t_back_ns = now_ns();
         c->n_reconnects++;
     } else if (c->state != STREAM_STARTS) {
         log_info("%s: running", c->source->name);
     }
     c->lost = false;
+    backoff_works(&c->retries, now_ns());
     set_state(c, STREAM_RUNS, NULL);
 }
 

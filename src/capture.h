@@ -2,13 +2,15 @@
 /* The first stage: takes pictures from the source and brings them to the working layout.
  *
  * A camera is let go while there is a reason to (paused, nobody looks, the machine sleeps), and
- * one that went is opened again until it is back, after pauses that double up to RETRY_LAST_NS
- * and end at once when a device comes. The picture keeps the size that it had first, whatever
- * comes back: all that is behind this stage does not notice. */
+ * one that went is opened again until it is back, after pauses that double and that end at once
+ * when a device comes or is let go. The picture keeps the size that it had first, whatever comes
+ * back: all that is behind this stage does not notice. */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backoff.h"
 #include "convert.h"
+#include "devices.h"
 #include "ring.h"
 #include "scale.h"
 #include "source.h"
@@ -39,7 +41,7 @@ struct capture {
     struct capture_wish next_wish; /* to be taken over */
     bool has_next_wish;
 
-    int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared */
+    int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared, and @release */
     struct source *source;       /* NULL while it is closed */
     char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
     struct mjpeg *mjpeg;         /* NULL until a camera gives MJPG */
@@ -49,10 +51,11 @@ struct capture {
 
     enum stream_state state; /* as published */
     bool lost;               /* from the first trouble until pictures come again */
-    int64_t t_lost_ns, t_back_ns;
-    int64_t t_retry_ns; /* when the source is to be opened again */
-    int64_t wait_ns;    /* the pause before that */
-    int64_t t_whole_ns; /* when the last whole picture came, or the source was opened */
+    int64_t t_lost_ns;
+    struct backoff retries;
+    int64_t t_retry_ns;            /* when the source is to be opened again */
+    struct device_release release; /* of a camera that another program has */
+    int64_t t_whole_ns;            /* when the last whole picture came, or the source was opened */
     unsigned device_news;
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */

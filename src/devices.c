@@ -5,20 +5,44 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-int devices_watch(void)
+#include "frame.h"
+
+/* A program that closes a device is noticed before the driver is: it needs a moment. */
+static const struct backoff_limits alarm_limits = {
+    .first_ns = INT64_C(500000000),
+    .last_ns = INT64_C(30000000000),
+    .steady_ns = INT64_C(10000000000),
+};
+
+static int watch(const char *path, uint32_t events)
 {
     const int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
     if (fd < 0)
         return -errno;
-    /* Permissions follow a node's creation: that is IN_ATTRIB. */
-    if (inotify_add_watch(fd, "/dev", IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_TO) < 0) {
+    if (inotify_add_watch(fd, path, events) < 0) {
         const int r = -errno;
 
         (void)close(fd);
         return r;
     }
     return fd;
+}
+
+int devices_watch(void)
+{
+    /* Permissions follow a node's creation: that is IN_ATTRIB. */
+    return watch("/dev", IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_TO);
+}
+
+/* "v4l" is the folder of stable names; an overflow has lost something. What happens to the watched
+ * file itself comes without a name, and of a folder is no news. */
+static bool is_news(const struct inotify_event *e)
+{
+    if (e->mask & IN_Q_OVERFLOW)
+        return true;
+    return e->len ? !strncmp(e->name, "video", 5) || !strcmp(e->name, "v4l")
+                  : !!(e->mask & IN_CLOSE_WRITE);
 }
 
 bool devices_changed(int fd)
@@ -31,10 +55,39 @@ bool devices_changed(int fd)
         for (ssize_t i = 0; i < n;) {
             const struct inotify_event *e = (const struct inotify_event *)(void *)(buffer + i);
 
-            /* "v4l" is the folder of stable names; an overflow has lost something. */
-            changed = changed || e->mask & IN_Q_OVERFLOW ||
-                      (e->len && (!strncmp(e->name, "video", 5) || !strcmp(e->name, "v4l")));
+            changed = changed || is_news(e);
             i += (ssize_t)(sizeof(*e) + e->len);
         }
     return changed;
+}
+
+void device_release_init(struct device_release *r)
+{
+    *r = (struct device_release){.fd = -1, .t_due_ns = INT64_MAX};
+}
+
+/* Where it cannot be watched, the pauses between attempts are all there is. */
+void device_release_watch(struct device_release *r, const char *name)
+{
+    device_release_stop(r);
+    /* Programs that only look, as udev does and as we do, open for reading. */
+    r->fd = watch(*name == '/' ? name : "/dev", IN_CLOSE_WRITE);
+    backoff_works(&r->alarms, now_ns());
+}
+
+void device_release_stop(struct device_release *r)
+{
+    if (r->fd >= 0)
+        (void)close(r->fd);
+    r->fd = -1;
+    r->t_due_ns = INT64_MAX;
+}
+
+int64_t device_release_due(struct device_release *r)
+{
+    const int64_t now = now_ns();
+
+    if (r->fd >= 0 && devices_changed(r->fd) && r->t_due_ns == INT64_MAX)
+        r->t_due_ns = now + backoff_fails(&r->alarms, &alarm_limits, now);
+    return r->t_due_ns;
 }

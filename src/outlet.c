@@ -9,9 +9,6 @@
 #include "log.h"
 #include "placeholder.h"
 
-#define RETRY_FIRST_NS INT64_C(250000000)
-#define RETRY_LAST_NS INT64_C(30000000000)
-
 /* Makes the frames in the layout of @o->picture. */
 static int make_frames(struct outlet *o)
 {
@@ -87,12 +84,25 @@ static int open_sink(struct outlet *o, struct error *err)
     return 0;
 }
 
-static void retry_later(struct outlet *o)
+static void retry_later(struct outlet *o, int code)
 {
-    o->wait_ns = o->wait_ns ? 2 * o->wait_ns : RETRY_FIRST_NS;
-    if (o->wait_ns > RETRY_LAST_NS)
-        o->wait_ns = RETRY_LAST_NS;
-    o->t_retry_ns = now_ns() + o->wait_ns;
+    const int64_t now = now_ns();
+
+    o->t_retry_ns = now + backoff_fails(&o->retries, &backoff_device, now);
+    if (code == -EBUSY)
+        device_release_watch(&o->release, o->config.name);
+}
+
+/* Whether a device came, went or changed since this was asked last. */
+static bool devices_have_news(struct outlet *o)
+{
+    bool news;
+
+    (void)pthread_mutex_lock(&o->shared->lock);
+    news = o->device_news != o->shared->device_news;
+    o->device_news = o->shared->device_news;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    return news;
 }
 
 /* Tells why pictures do not get out; "": they do. */
@@ -104,14 +114,15 @@ static void publish(struct outlet *o, const char *why)
     (void)!write(o->shared->news_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
-static void lose(struct outlet *o, const struct error *why)
+static void lose(struct outlet *o, int code, const struct error *why)
 {
     log_warning("%s; pictures are dropped until it can be used", why->text);
     if (o->sink)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
     publish(o, why->text);
-    retry_later(o);
+    (void)devices_have_news(o); /* what happened before is no reason to try at once */
+    retry_later(o, code);
 }
 
 int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
@@ -123,9 +134,10 @@ int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_
     o->config = *config;
     o->shared = shared;
     o->drawn = -1;
+    device_release_init(&o->release);
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
-        lose(o, err);
+        lose(o, r, err);
         return 0;
     }
     return r;
@@ -135,6 +147,7 @@ int outlet_close(struct outlet *o, struct error *err)
 {
     const int r = o->sink ? o->sink->ops->close(o->sink, err) : 0;
 
+    device_release_stop(&o->release);
     scaler_destroy(o->scaler);
     frame_free(&o->resized);
     free(o->memory);
@@ -158,25 +171,23 @@ const char *outlet_name(const struct outlet *o)
 }
 
 /* Whether there is a sink to write to: tries to open a lost one when it is time, or when a device
- * came or went. */
+ * came, went or was let go. */
 static bool available(struct outlet *o)
 {
     struct error err;
-    bool news;
+    int r;
 
     if (o->sink)
         return true;
-    (void)pthread_mutex_lock(&o->shared->lock);
-    news = o->device_news != o->shared->device_news;
-    o->device_news = o->shared->device_news;
-    (void)pthread_mutex_unlock(&o->shared->lock);
-    if (news)
-        o->wait_ns = 0;
-    else if (now_ns() < o->t_retry_ns)
+    if (devices_have_news(o))
+        o->retries = (struct backoff){0};
+    else if (now_ns() < o->t_retry_ns && now_ns() < device_release_due(&o->release))
         return false;
-    if (open_sink(o, &err)) {
+    device_release_stop(&o->release);
+    r = open_sink(o, &err);
+    if (r) {
         log_debug("%s", err.text);
-        retry_later(o);
+        retry_later(o, r);
         return false;
     }
     log_info("%s can be used", o->sink->name);
@@ -189,10 +200,10 @@ static int write_now(struct outlet *o, const struct frame *f, struct error *err)
     const int r = o->sink->ops->write(o->sink, f, err);
 
     if (r == 0)
-        o->wait_ns = 0;
+        backoff_works(&o->retries, now_ns());
     if (r == 0 || r == -ECANCELED || !o->ops->device)
         return r;
-    lose(o, err);
+    lose(o, r, err);
     return -EAGAIN;
 }
 
@@ -237,10 +248,14 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
                                         "paused",
                                         "asleep"};
 
+    /* Who comes to a virtual camera makes it start; somebody may sit before a window all along. */
+    const char *text =
+        state == STREAM_IDLE && !o->ops->readers ? stream_state_name(state) : texts[state];
+
     if (!available(o))
         return -EAGAIN;
     if (o->drawn != (int)state)
-        placeholder_draw(&o->card, texts[state]);
+        placeholder_draw(&o->card, text);
     o->drawn = (int)state;
     o->card.t_capture_ns = now_ns();
     return write_now(o, &o->card, err);

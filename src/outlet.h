@@ -2,6 +2,8 @@
 /* A sink and what is needed to feed it: pictures in its layout and size, a placeholder while
  * there are none, and another try while a virtual camera is not to be had.
  * Context: opened and closed by main, the rest is the output thread's. */
+#include "backoff.h"
+#include "devices.h"
 #include "scale.h"
 #include "sink.h"
 #include "stage.h"
@@ -20,7 +22,9 @@ struct outlet {
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
-    int64_t t_retry_ns, wait_ns;
+    struct backoff retries;
+    int64_t t_retry_ns;            /* when the sink is to be opened again */
+    struct device_release release; /* of a device that another program has */
     unsigned device_news;
 };
 

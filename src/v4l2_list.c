@@ -44,14 +44,15 @@ static size_t node_numbers(int number[MAX_NODES])
     return n;
 }
 
-/* Opens node @number and says what it is: a descriptor or a negative errno. */
+/* Opens node @number and says what it is: a descriptor or a negative errno. Only for reading, as
+ * udev does: programs that wait for a device go by who closes it after writing. */
 static int open_node(int number, struct v4l2_node *ret, struct error *err)
 {
     char path[sizeof(ret->path)];
     int fd, r;
 
     (void)snprintf(path, sizeof(path), "/dev/video%d", number);
-    fd = v4l2_open(path, O_RDWR | O_NONBLOCK, err);
+    fd = v4l2_open(path, O_RDONLY | O_NONBLOCK, err);
     if (fd < 0)
         return fd;
     r = v4l2_identify(fd, ret);

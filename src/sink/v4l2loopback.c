@@ -43,7 +43,8 @@ struct loopback {
     uint8_t *packed; /* room to put one together; the padding stays 0 */
     struct pace pace;
     struct loopback_readers readers;
-    bool checked; /* how others see the node has been looked at */
+    int64_t t_check_ns; /* when to look next at how others see the node; 0 = never looked */
+    bool exclusive;     /* it was only a camera then, as it should be */
 };
 
 /* --- keeping pace --- */
@@ -103,7 +104,7 @@ static bool module_tells_writers(int fd)
 static bool frames_arrive(const char *path, int stop_fd)
 {
     int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    const int fd = v4l2_open(path, O_RDWR | O_NONBLOCK, NULL);
+    const int fd = v4l2_open(path, O_RDONLY | O_NONBLOCK, NULL);
     struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
     bool arrive = false;
     uint8_t byte;
@@ -142,39 +143,48 @@ static int not_loopback_error(const char *path, const struct v4l2_node *n, struc
                      path, n->driver);
 }
 
-/* Opens the node and makes sure that it takes frames and that nobody else is writing. */
-static int claim(struct loopback *l, struct error *err)
+/* Makes sure that @fd is a node that nobody else is writing to. */
+static int check_node(const struct loopback *l, int fd, struct v4l2_node *n, struct error *err)
 {
-    struct v4l2_node n;
-    int r = l->fd = v4l2_open(l->path, O_RDWR, err);
+    const int r = v4l2_identify(fd, n);
 
-    if (r < 0)
-        return r;
-    r = v4l2_identify(l->fd, &n);
     if (r < 0 && r != -ENOTTY)
         return error_set(err, r, "'%s' does not say what it is: %s", l->path, strerror(-r));
-    if (r < 0 || n.kind != V4L2_KIND_LOOPBACK) {
+    if (r < 0 || n->kind != V4L2_KIND_LOOPBACK) {
         if (r < 0)
-            (void)snprintf(n.driver, sizeof(n.driver), "none");
-        return not_loopback_error(l->path, &n, err);
+            (void)snprintf(n->driver, sizeof(n->driver), "none");
+        return not_loopback_error(l->path, n, err);
     }
-    if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT)) {
-        const bool used = n.caps & V4L2_CAP_VIDEO_CAPTURE &&
-                          (module_tells_writers(l->fd) || frames_arrive(l->path, l->stop_fd));
+    if (!(n->caps & V4L2_CAP_VIDEO_OUTPUT) && n->caps & V4L2_CAP_VIDEO_CAPTURE &&
+        (module_tells_writers(fd) || frames_arrive(l->path, l->stop_fd)))
+        return error_set(err, -EBUSY,
+                         "'%s' has another program writing to it: stop that one "
+                         "(fuser -v '%s' tells which), or take another node",
+                         l->path, l->path);
+    return 0;
+}
 
-        if (used)
-            return error_set(err, -EBUSY,
-                             "'%s' has another program writing to it: stop that one "
-                             "(fuser -v '%s' tells which), or take another node",
-                             l->path, l->path);
-        (void)close(l->fd);
+/* Opens the node. Until it is known to be free only for reading: programs that wait for it, of
+ * which this may be one, go by who closes it after writing. */
+static int claim(struct loopback *l, struct error *err)
+{
+    const int fd = v4l2_open(l->path, O_RDONLY, err);
+    struct v4l2_node n;
+    int r;
+
+    if (fd < 0)
+        return fd;
+    r = check_node(l, fd, &n, err);
+    (void)close(fd);
+    if (r < 0)
+        return r;
+    if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT))
         heal(l->path);
-        r = l->fd = v4l2_open(l->path, O_RDWR, err);
-        if (r < 0)
-            return r;
-        /* The module renews what the node can do only when it is asked. */
-        (void)v4l2_identify(l->fd, &n);
-    }
+    r = l->fd = v4l2_open(l->path, O_RDWR, err);
+    if (r < 0)
+        return r;
+    /* The module renews what the node can do only when it is asked. */
+    (void)v4l2_identify(l->fd, &n);
     (void)snprintf(l->base.name, sizeof(l->base.name), "%.32s (%.120s)", n.card, l->path);
     return 0;
 }
@@ -379,15 +389,28 @@ error:
     return r;
 }
 
-/* Programs that look for cameras pass over a node that takes pictures as well. */
+/* Programs that look for cameras pass over a node that takes pictures as well. 0.13 makes it one
+ * when another writer leaves, whom it had let in, until our stream begins anew. */
 static void check_exclusive(struct loopback *l)
 {
+    const int64_t now = now_ns();
+    const bool first = !l->t_check_ns;
+    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
     struct v4l2_node n;
 
-    l->checked = true;
-    if (!v4l2_identify(l->fd, &n) && n.caps & V4L2_CAP_VIDEO_OUTPUT)
+    if (now < l->t_check_ns || v4l2_identify(l->fd, &n))
+        return;
+    l->t_check_ns = now + SECOND_NS;
+    if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT)) {
+        l->exclusive = true;
+    } else if (l->exclusive) {
+        l->exclusive = false; /* once: it interrupts readers */
+        (void)v4l2_call(l->fd, VIDIOC_STREAMOFF, &type);
+        (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
+    } else if (first) {
         log_warning("%s was made without exclusive_caps=1: browsers and Zoom may not list it",
                     l->base.name);
+    }
 }
 
 /* The frame as the device wants it: in the caller's memory if it lies right there. */
@@ -457,8 +480,7 @@ static int loopback_write(struct sink *s, const struct frame *f, struct error *e
     if ((size_t)n < l->size)
         return error_set(err, -EIO, "'%s' took only %zd of %zu bytes: its format was changed",
                          l->path, n, l->size);
-    if (!l->checked)
-        check_exclusive(l);
+    check_exclusive(l);
     return 0;
 }
 

@@ -38,10 +38,11 @@ static int take_counts(int fd, uint32_t event, int n)
     return n;
 }
 
-/* A new descriptor is told the present count. */
+/* A new descriptor is told the present count. Only for reading, because other programs take it for
+ * news when one that may have written is closed. */
 static int ask(const struct loopback_readers *r)
 {
-    const int fd = v4l2_open(r->path, O_RDWR | O_NONBLOCK, NULL);
+    const int fd = v4l2_open(r->path, O_RDONLY | O_NONBLOCK, NULL);
     int n = r->n;
 
     if (fd < 0)

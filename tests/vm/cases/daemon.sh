@@ -14,7 +14,9 @@ add other-camera           0.15.0          other_camera
 add camera-drops-frames    0.15.0          camera_drops_frames
 add camera-fails-often     0.15.0          camera_fails_often
 add camera-away-long       0.15.0          camera_away_long
-add camera-in-use          0.15.0          camera_in_use
+add camera-in-use          0.15.0          camera_in_use "$camera"
+add camera-in-use-auto     0.15.0          camera_in_use auto
+add camera-in-use-twice    0.15.0          camera_in_use_twice
 add on-demand              "0.13.2 0.15.0" on_demand
 add on-demand-unknown      0.12.7          camera_stays auto "does not tell whether anybody reads"
 add on-demand-off          0.15.0          camera_stays off
@@ -250,23 +252,58 @@ camera_away_long() {
     detail "$lines attempts in 10 s; $growth; pictures $recovery ms after the node"
 }
 
-# The node is there all the time, and nothing in /dev tells that it can be used.
-camera_in_use() {
-    local other attempts
-    two_pictures
+# use_camera: another program takes it; its process is $other.
+use_camera() {
     v4l2-ctl -d "$camera" --stream-mmap --stream-to=/dev/null > other.log 2>&1 &
     other=$!
     wait_for "the other program to get frames" grep -q '<' other.log
-    watch -i "$camera" --wait --verbose
+}
+
+# camera_in_use INPUT: its node is there all the time, and nothing comes or goes in /dev when it can
+# be used. The pause before the next attempt is 16 s then.
+camera_in_use() {
+    local other start attempts
+    two_pictures
+    use_camera
+    watch -i "$1" --wait --verbose
     wait_for "the placeholder" reader_has 5
-    wait_for "some attempts" says 5 "is in use by another program"
+    wait_for "some attempts" says 7 "is in use by another program"
+    start=$(now_ms)
     kill "$other"
     wait_for "the picture" reader_shows 1.raw
+    start=$(($(now_ms) - start))
     stop_bilatcam
     check_runs '[ab] 1'
+    [ "$start" -lt 12000 ] || fail "pictures only after $start ms"
     attempts=$(grep -c "is in use" bilatcam.log)
-    [ "$attempts" -le 8 ] || fail "$attempts attempts"
-    detail "$attempts attempts"
+    [ "$attempts" -le 9 ] || fail "$attempts attempts"
+    detail "$attempts attempts; pictures $start ms after the other program"
+}
+
+# Two wait for one camera. Each sees what the other tries, but they do not drive each other on.
+camera_in_use_twice() {
+    local other first second attempts
+    two_pictures
+    use_camera
+    start_bilatcam -i "$camera" -o null: --size 320x180 --fps 30 --wait --verbose
+    second=$bilatcam_pid
+    start_bilatcam -i "$camera" -o null: --size 320x180 --fps 30 --wait --verbose
+    wait_for "some attempts" says 10 "is in use by another program"
+    sleep 10
+    attempts=$(grep -c "is in use" bilatcam.log)
+    [ "$attempts" -le 24 ] || fail "$attempts attempts"
+    kill "$other"
+    wait_for "one of them to take it" says 1 "is back"
+    holds "$camera" || {
+        first=$second
+        second=$bilatcam_pid
+        bilatcam_pid=$first
+    }
+    stop_bilatcam
+    bilatcam_pid=$second
+    wait_for "the other to take it" says 2 "is back"
+    stop_bilatcam
+    detail "$attempts attempts of both"
 }
 
 # --- nobody looks --------------------------------------------------------------------

@@ -1,14 +1,12 @@
-# The virtual camera and what uses it, and outputs that fail for good.
+# Readers of the virtual camera, and outputs that fail for good.
 # shellcheck shell=bash
 
-add readers-come-and-go  all             readers_come_and_go
-add reader-stops         0.15.0          reader_stops
-add reader-holds-size    all             reader_holds_size
-add writer-was-first     all             writer_was_first
-add writer-tries         "0.13.2 0.15.0" writer_tries
-add full-disk            0.15.0          full_disk
-add closed-pipe          0.15.0          closed_pipe
-add out-of-memory        0.15.0          out_of_memory
+add readers-come-and-go  all    readers_come_and_go
+add reader-stops         0.15.0 reader_stops
+add reader-holds-size    all    reader_holds_size
+add full-disk            0.15.0 full_disk
+add closed-pipe          0.15.0 closed_pipe
+add out-of-memory        0.15.0 out_of_memory
 
 # --- readers -------------------------------------------------------------------------
 
@@ -61,42 +59,6 @@ reader_holds_size() {
     stop_bilatcam
     check_log_lines 10
     detail "$(grep -o "stays at.*" bilatcam.log | head -n 1)"
-}
-
-# --- other writers -------------------------------------------------------------------
-
-writer_was_first() {
-    local other start
-    two_pictures
-    start_bilatcam -i test: --size 320x180 --fps 30 -o "$loopback"
-    other=$bilatcam_pid
-    wait_for "the other writer" is_camera 320x180
-    : > bilatcam.log
-    start_bilatcam -i "$camera" -o "$loopback" --format yuyv --size 320x180 --fps 30 --wait
-    wait_for "the message" says 1 "another program writing to it.*; pictures are dropped"
-    kill "$other"
-    start=$(now_ms)
-    wait_for "the node to be taken" says 1 "can be used"
-    start=$(($(now_ms) - start))
-    wait_for "the virtual camera" is_camera 320x180
-    start_reader
-    wait_for "the picture" reader_shows 1.raw
-    stop_bilatcam
-    [ "$(statistic frames_dropped)" -gt 0 ] || fail "no frames were counted as dropped"
-    detail "taken $start ms after the other writer"
-}
-
-# Whoever comes second is refused, and nothing happens to the first.
-writer_tries() {
-    two_pictures
-    watch_pictures -i "$camera"
-    ! ffmpeg -nostdin -v error -f lavfi -i color=size=320x180 -frames:v 3 \
-        -pix_fmt yuyv422 -f v4l2 "$loopback" 2> ffmpeg.log || fail "it could write"
-    still_picture 10
-    wait_for "the new picture" reader_shows 2.raw
-    stop_bilatcam
-    check_runs '1 2'
-    detail "$(head -n 1 ffmpeg.log)"
 }
 
 # --- outputs that fail for good ------------------------------------------------------
