@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +120,7 @@ int engine_process_main(int argc, char **argv)
 
     if (argc != 2 || strcmp(argv[0], PROCESS_NAME))
         return -1;
+    (void)prctl(PR_SET_NAME, PROCESS_NAME); /* else it is called after its path, "exe" */
     log_init();
     log_set_level(LOG_ERROR);
     /* A terminal and systemd tell every process to stop; the owner is the one to decide. */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine_process.h"
 #include "images.h"
 
 #define SAMPLES 15       /* timings of which the median counts */
@@ -183,8 +184,10 @@ int main(int argc, char **argv)
 {
     const char *part = argc > 1 ? argv[1] : "", *option = argc > 2 ? argv[2] : "";
     struct lab lab = {0};
-    int r;
+    int r = engine_process_main(argc, argv);
 
+    if (r >= 0)
+        return r;
     if (!strcmp(part, "camera"))
         return lab_camera();
     r = open_lab(&lab);
