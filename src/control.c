@@ -42,13 +42,12 @@ static bool news(struct control *c, enum live live)
     return differs;
 }
 
-static void take_name(struct control *c, sd_bus *bus)
+static void take_name(struct control *c)
 {
     const enum log_level level = c->live == LIVE_UNTOLD ? LOG_DEBUG : LOG_INFO;
 
     if (news(c, LIVE_OURS))
         log_message(level, "live control as '%s' on the session bus", c->name);
-    (void)sd_bus_set_method_call_timeout(bus, CALL_LIMIT_US);
 }
 
 /* The answer to the request for the name. */
@@ -60,6 +59,7 @@ static int on_name(sd_bus_message *m, void *userdata, sd_bus_error *e)
     uint32_t answer = 0;
 
     (void)e;
+    (void)sd_bus_set_method_call_timeout(sd_bus_message_get_bus(m), CALL_LIMIT_US);
     if (refused) {
         if (news(c, LIVE_NONE))
             log_warning("session bus, name '%s': %s; no live control", c->name, refused->message);
@@ -70,7 +70,7 @@ static int on_name(sd_bus_message *m, void *userdata, sd_bus_error *e)
                         "until that one ends",
                         c->name);
     } else {
-        take_name(c, sd_bus_message_get_bus(m));
+        take_name(c);
     }
     return 0;
 }
@@ -83,7 +83,7 @@ static int on_name_acquired(sd_bus_message *m, void *userdata, sd_bus_error *e)
 
     (void)e;
     if (sd_bus_message_read(m, "s", &name) >= 0 && !strcmp(name, c->name))
-        take_name(c, sd_bus_message_get_bus(m));
+        take_name(c);
     return 0;
 }
 
@@ -184,21 +184,34 @@ int control_fd(const struct control *c)
     return !c ? -1 : sd_event_get_fd(c->event);
 }
 
+/* Tells what changed, if anything. */
+static void tell(struct control *c)
+{
+    struct control_status status = {.state = ""};
+    struct settings s;
+
+    c->host.status(c->host.user, &status);
+    systemd_status(&c->systemd, &status);
+    if (status.asleep)
+        control_sleep_allow(c->sleep);
+    if (!c->object)
+        return;
+    c->host.settings(c->host.user, &s);
+    control_object_notify(c->object, &s, status.state);
+}
+
+/* The event loop is armed before and after, also for what the bus had no room to send. */
 void control_process(struct control *c)
 {
-    int pending;
-
     if (!c)
         return;
-    pending = sd_event_wait(c->event, 0);
-    while (pending > 0) {
+    if (sd_event_wait(c->event, 0) > 0)
         (void)sd_event_dispatch(c->event);
-        control_notify(c);
-        pending = sd_event_prepare(c->event);
-        if (pending == 0)
-            pending = sd_event_wait(c->event, 0);
-    }
-    (void)sd_event_prepare(c->event);
+    do {
+        tell(c);
+        while (sd_event_run(c->event, 0) > 0)
+            tell(c);
+    } while (sd_event_prepare(c->event) > 0 && sd_event_dispatch(c->event) > 0);
 }
 
 void control_ready(struct control *c)
@@ -206,7 +219,7 @@ void control_ready(struct control *c)
     if (!c)
         return;
     systemd_ready(&c->systemd);
-    control_notify(c);
+    control_process(c);
 }
 
 void control_reloading(struct control *c, bool reloading)
@@ -221,24 +234,7 @@ void control_progress(struct control *c)
     if (!c)
         return;
     systemd_progress(&c->systemd);
-    control_notify(c);
-}
-
-void control_notify(struct control *c)
-{
-    struct control_status status = {.state = ""};
-    struct settings s;
-
-    if (!c)
-        return;
-    c->host.status(c->host.user, &status);
-    systemd_status(&c->systemd, &status);
-    if (status.asleep)
-        control_sleep_allow(c->sleep);
-    if (!c->object)
-        return;
-    c->host.settings(c->host.user, &s);
-    control_object_notify(c->object, &s, status.state);
+    control_process(c);
 }
 
 void control_snapshot_done(struct control *c, int result, const char *path, struct error *err)
@@ -247,5 +243,5 @@ void control_snapshot_done(struct control *c, int result, const char *path, stru
         return;
     if (c->object)
         control_object_snapshot_done(c->object, result, path, err);
-    control_process(c); /* what the bus has no room for yet, it is given when it has */
+    control_process(c);
 }

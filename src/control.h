@@ -58,8 +58,11 @@ int control_open(struct control **ret, const char *instance, const struct contro
 /* All that follows accepts NULL, as where there is nothing to control. */
 void control_close(struct control *c);
 
-/* Readable when control_process() has something to do, which never waits. */
+/* Readable when control_process() has something to do. */
 int control_fd(const struct control *c);
+
+/* Does what the buses ask for, and tells who listens when the state or a live setting changed, also
+ * by other means (a reload, the window's keys). Never waits. */
 void control_process(struct control *c);
 
 /* The first picture, or the placeholder, is out, or there is no virtual camera to take it. */
@@ -70,10 +73,6 @@ void control_reloading(struct control *c, bool reloading);
 
 /* Frames go on, or there is a reason why not: feeds the watchdog. Called about once a second. */
 void control_progress(struct control *c);
-
-/* Live settings changed by other means than this bus (a reload, the window's keys), or the state
- * did: tells who listens. */
-void control_notify(struct control *c);
 
 /* The snapshot that the host was asked for last is at @path, or @result is a negative errno that
  * @err explains (-EINVAL: not a plain file name). */

@@ -40,11 +40,6 @@ void control_progress(struct control *c)
     (void)c;
 }
 
-void control_notify(struct control *c)
-{
-    (void)c;
-}
-
 void control_snapshot_done(struct control *c, int result, const char *path, struct error *err)
 {
     (void)c, (void)result, (void)path, (void)err;

@@ -108,14 +108,18 @@ static int on_sleep(sd_bus_message *m, void *userdata, sd_bus_error *e)
     return 0;
 }
 
-/* logind may come to the bus after us. */
+/* logind may come to the bus after us, or anew: then it does not say that the machine has woken. */
 static int on_logind(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
     struct control_sleep *s = userdata;
     const char *name, *from, *to;
 
     (void)e;
-    if (sd_bus_message_read(m, "sss", &name, &from, &to) >= 0 && *to && s->inhibitor < 0)
+    if (sd_bus_message_read(m, "sss", &name, &from, &to) < 0 || !*to)
+        return 0;
+    if (s->asleep)
+        wake(s);
+    if (s->inhibitor < 0)
         (void)inhibit(s, sd_bus_message_get_bus(m));
     return 0;
 }

@@ -205,7 +205,7 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
         control_reloading(d->control, false);
     }
     if (fds[3].revents && read(fds[3].fd, &n, sizeof(n)) == sizeof(n)) {
-        control_notify(d->control);
+        control_process(d->control);
         answer_snapshot(d);
     }
     if (fds[4].revents && devices_changed(d->devices_fd))

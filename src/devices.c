@@ -1,6 +1,8 @@
 #include "devices.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -14,35 +16,34 @@ static const struct backoff_limits alarm_limits = {
     .steady_ns = INT64_C(10000000000),
 };
 
-static int watch(const char *path, uint32_t events)
+static bool is_video(const char *name)
 {
-    const int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    if (fd < 0)
-        return -errno;
-    if (inotify_add_watch(fd, path, events) < 0) {
-        const int r = -errno;
-
-        (void)close(fd);
-        return r;
-    }
-    return fd;
+    return !strncmp(name, "video", 5);
 }
 
 int devices_watch(void)
 {
     /* Permissions follow a node's creation: that is IN_ATTRIB. */
-    return watch("/dev", IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_TO);
+    const uint32_t events = IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_TO;
+    const int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    int r;
+
+    if (fd < 0)
+        return -errno;
+    if (inotify_add_watch(fd, "/dev", events) >= 0)
+        return fd;
+    r = -errno;
+    (void)close(fd);
+    return r;
 }
 
-/* "v4l" is the folder of stable names; an overflow has lost something. What happens to the watched
- * file itself comes without a name, and of a folder is no news. */
+/* "v4l" is the folder of stable names; an overflow has lost something. What happens to a watched
+ * device itself comes without a name. */
 static bool is_news(const struct inotify_event *e)
 {
     if (e->mask & IN_Q_OVERFLOW)
         return true;
-    return e->len ? !strncmp(e->name, "video", 5) || !strcmp(e->name, "v4l")
-                  : !!(e->mask & IN_CLOSE_WRITE);
+    return e->len ? is_video(e->name) || !strcmp(e->name, "v4l") : !!(e->mask & IN_CLOSE_WRITE);
 }
 
 bool devices_changed(int fd)
@@ -66,13 +67,35 @@ void device_release_init(struct device_release *r)
     *r = (struct device_release){.fd = -1, .t_due_ns = INT64_MAX};
 }
 
+/* Each device by itself: /dev as a whole also tells of whoever closes /dev/null. Programs that only
+ * look, as udev does and as we do, open for reading. */
+static void watch_video(int fd)
+{
+    DIR *folder = opendir("/dev");
+    char path[sizeof("/dev/") + sizeof(((struct dirent *)NULL)->d_name)];
+
+    if (!folder)
+        return;
+    for (const struct dirent *e; (e = readdir(folder));) {
+        (void)snprintf(path, sizeof(path), "/dev/%s", e->d_name);
+        if (is_video(e->d_name))
+            (void)inotify_add_watch(fd, path, IN_CLOSE_WRITE);
+    }
+    (void)closedir(folder);
+}
+
 /* Where it cannot be watched, the pauses between attempts are all there is. */
 void device_release_watch(struct device_release *r, const char *name)
 {
     device_release_stop(r);
-    /* Programs that only look, as udev does and as we do, open for reading. */
-    r->fd = watch(*name == '/' ? name : "/dev", IN_CLOSE_WRITE);
     backoff_works(&r->alarms, now_ns());
+    r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->fd < 0)
+        return;
+    if (*name != '/')
+        watch_video(r->fd);
+    else if (inotify_add_watch(r->fd, name, IN_CLOSE_WRITE) < 0)
+        device_release_stop(r);
 }
 
 void device_release_stop(struct device_release *r)

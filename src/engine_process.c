@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,15 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "thread.h"
 
 #define PROCESS_NAME "bilatcam-engine"
-#define ANSWER_MS 10000 /* beyond, the process is given up */
-#define END_MS 1000     /* for one that was killed; a driver may keep it longer */
+
+/* Beyond, the process is given up: a driver takes seconds to start, and to prepare a first frame.
+ */
+#define FIRST_MS 10000
+#define ANSWER_MS 3000
+#define END_MS 1000 /* for one that was killed; a driver may keep it longer */
 
 /* Descriptors of the process. */
 enum { SOCKET_FD = 3, MEMORY_FD = 4, FIRST_FREE_FD = 5 };
@@ -113,9 +120,21 @@ static void serve(struct server *s, const struct order *o, struct answer *a)
     }
 }
 
+/* Ends the process with its owner, whatever the engine hangs in. */
+static void *watch_owner(void *unused)
+{
+    struct pollfd fd = {.fd = SOCKET_FD};
+
+    while (poll(&fd, 1, -1) < 0 && errno == EINTR)
+        ;
+    _exit(0);
+    return unused;
+}
+
 int engine_process_main(int argc, char **argv)
 {
     struct server s = {.ops = NULL};
+    pthread_t watcher;
     struct order o;
 
     if (argc != 2 || strcmp(argv[0], PROCESS_NAME))
@@ -130,7 +149,7 @@ int engine_process_main(int argc, char **argv)
     for (int i = 0; engine_table[i]; i++)
         if (!strcmp(engine_table[i]->name, argv[1]))
             s.ops = engine_table[i];
-    if (!s.ops)
+    if (!s.ops || pthread_create(&watcher, NULL, watch_owner, NULL))
         return 1;
     while (recv(SOCKET_FD, &o, sizeof(o), 0) == sizeof(o)) {
         struct answer a = {.code = -EINVAL};
@@ -153,18 +172,32 @@ struct process_engine {
     uint8_t *memory;
     size_t bytes;
     bool lost;
+    bool warm;    /* it has filtered a frame */
     bool busy;    /* a frame is submitted and not yet collected */
     bool ordered; /* the process is at work on it */
     struct pictures pictures;
     struct frame *out;
 };
 
+static void *reap(void *pid)
+{
+    (void)waitpid((pid_t)(intptr_t)pid, NULL, 0);
+    return NULL;
+}
+
 /* Kills the process rather than asking: it may be beyond listening. */
 static void end_process(pid_t pid)
 {
+    pthread_t reaper;
+
     (void)kill(pid, SIGKILL);
-    for (int ms = 0; ms < END_MS && waitpid(pid, NULL, WNOHANG) == 0; ms += 5)
+    for (int ms = 0; ms < END_MS; ms += 5) {
+        if (waitpid(pid, NULL, WNOHANG))
+            return;
         (void)poll(NULL, 0, 5);
+    }
+    if (thread_start(&reaper, "reap", reap, (void *)(intptr_t)pid) == 0)
+        (void)pthread_detach(reaper);
 }
 
 void engine_process_destroy(struct engine *base)
@@ -184,17 +217,13 @@ void engine_process_destroy(struct engine *base)
     free(e);
 }
 
-/* -EIO: no answer, or none in time. */
+/* -EIO: no answer, or none in time. Threads that get here block all signals. */
 static int await_answer(struct process_engine *e, struct answer *a)
 {
     struct pollfd fd = {.fd = e->socket_fd, .events = POLLIN};
-    const int64_t until = now_ns() + ANSWER_MS * INT64_C(1000000);
-    int n;
 
-    do
-        n = poll(&fd, 1, (int)((until - now_ns()) / 1000000));
-    while (n < 0 && errno == EINTR && now_ns() < until);
-    if (n == 1 && recv(e->socket_fd, a, sizeof(*a), MSG_DONTWAIT) == sizeof(*a))
+    if (poll(&fd, 1, e->warm ? ANSWER_MS : FIRST_MS) == 1 &&
+        recv(e->socket_fd, a, sizeof(*a), MSG_DONTWAIT) == sizeof(*a))
         return 0;
     e->lost = true;
     return -EIO;
@@ -400,8 +429,10 @@ int engine_process_collect(struct engine *base)
         r = await_answer(e, &a);
     if (r == 0)
         r = a.code;
-    if (r == 0 && e->ordered)
+    if (r == 0 && e->ordered) {
         frame_copy(e->out, &e->pictures.out);
+        e->warm = true;
+    }
     e->lost |= r == -EIO;
     return r;
 }

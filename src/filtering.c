@@ -7,6 +7,7 @@
 #include "log.h"
 
 #define REST_NS INT64_C(30000000000) /* without a frame, and a GPU is let go */
+#define LOOK_NS INT64_C(1000000000)  /* without a frame, and an engine made anew is looked for */
 
 static struct wishes present_wishes(struct shared *s, int64_t *other_ns)
 {
@@ -268,24 +269,29 @@ static void abandon(struct filtering *f)
     stats_unshown(f->shared->stats, n);
 }
 
+static int64_t deadline(int64_t ns)
+{
+    return ns == INT64_MAX ? INT64_MAX : now_ns() + ns;
+}
+
 /* One step: takes frames while the engine has room, else waits for the oldest. -EPIPE: there
  * is nothing left to do. */
 static int step(struct filtering *f)
 {
     const bool restful = f->shared->live && !on_cpu(f);
-    const int64_t idle = restful ? now_ns() + f->rest_ns : INT64_MAX;
+    const int64_t idle_ns = restful ? f->rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
     int taken = -EAGAIN;
 
     if (f->rebuild && !f->n_jobs)
         take_rebuilt(f);
     if (f->n_jobs < f->depth)
-        taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : idle);
+        taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : deadline(idle_ns));
     if (taken == 0 && f->lost && !f->rebuild)
         begin_rebuild(f, NULL);
     if (taken == 0)
         return start_job(f, f->spare[--f->n_spare]);
     if (taken == -EAGAIN && !f->n_jobs)
-        return rest(f);
+        return restful ? rest(f) : 0;
     return f->n_jobs ? finish_job(f) : -EPIPE;
 }
 

@@ -133,7 +133,7 @@ int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_
     o->ops = ops;
     o->config = *config;
     o->shared = shared;
-    o->drawn = -1;
+    o->drawn = o->told = -1;
     device_release_init(&o->release);
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
@@ -230,6 +230,7 @@ int outlet_write(struct outlet *o, const struct frame *f, const struct frame *be
 
     if (!available(o))
         return -EAGAIN;
+    o->told = -1;
     shown = fit(o, f, &o->scratch);
     shown.before = NULL;
     if (before && o->sink->compare) {
@@ -254,9 +255,11 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
 
     if (!available(o))
         return -EAGAIN;
+    if (o->told == (int)state && !outlet_holds(o))
+        return 0; /* a window keeps it by itself */
     if (o->drawn != (int)state)
         placeholder_draw(&o->card, text);
-    o->drawn = (int)state;
+    o->drawn = o->told = (int)state;
     o->card.t_capture_ns = now_ns();
     return write_now(o, &o->card, err);
 }

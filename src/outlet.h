@@ -19,6 +19,7 @@ struct outlet {
     struct frame card;                    /* the placeholder */
     void *memory;                         /* of all three */
     int drawn;                            /* state that the card tells; -1 = none */
+    int told;                             /* by the last write; -1 = a picture, or none yet */
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 

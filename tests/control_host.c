@@ -134,7 +134,7 @@ static bool obey(struct host *h, struct control *c, char *line)
     else if (!strcmp(line, "radius"))
         (void)settings_set(&h->settings, "radius", argument, NULL);
     else if (!strcmp(line, "notify"))
-        control_notify(c);
+        control_process(c);
     else if (!strcmp(line, "snapshot"))
         h->slow = false;
     else if (!strcmp(line, "camera"))

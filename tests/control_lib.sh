@@ -29,7 +29,7 @@ ok() { passed=$((passed + 1)); }
 bad() {
     failed=$((failed + 1))
     echo "FAIL $*"
-    sed 's/^/    | /' out err host.out host.err 2>/dev/null | tail -n 30
+    sed 's/^/    | /' out err watched host.out host.err 2>/dev/null | tail -n 30
 }
 
 # run STATUS COMMAND...: compares the exit status; what it says is in out and err.

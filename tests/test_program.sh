@@ -226,7 +226,10 @@ test_stop_when_stuck() {
     "$bilatcam" -i test: --size 640x480 -o - >stalled 2>err &
     pid=$!
     wait_for '->' && ok || bad "start"
-    sleep 0.5 # until the pipe is full
+    for _ in $(seq 200); do # until the pipe is full
+        [ "$(awk '/^wchar/ { print $2 }' "/proc/$pid/io")" -lt 65536 ] || break
+        sleep 0.1
+    done
     terminate "$pid"
     [ $? -eq 1 ] && ok || bad "half a frame in a pipe is an error"
     expect err 'half a frame' 'half a frame'
