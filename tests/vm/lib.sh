@@ -158,10 +158,10 @@ check_idle() {
     [ "$used" -lt $(($2 / 2)) ] || fail "it used $used of $2 ticks of processor time for waiting"
 }
 
-# check_log_lines MOST
+# check_log_lines MOST: not counting what is said where the machine is too slow for the filter.
 check_log_lines() {
     local lines
-    lines=$(wc -l < bilatcam.log)
+    lines=$(grep -cvE 'too slow for the latency budget|fast enough again' bilatcam.log)
     [ "$lines" -le "$1" ] || fail "$lines lines in the log, more than $1"
 }
 
