@@ -68,11 +68,21 @@ static int on_inhibitor(sd_bus_message *m, void *userdata, sd_bus_error *e)
     return 0;
 }
 
+/* A logind that is not there need not be started for it. */
 static int inhibit(struct control_sleep *s, sd_bus *bus)
 {
-    return sd_bus_call_method_async(bus, NULL, LOGIND, LOGIND_PATH, LOGIND_MANAGER, "Inhibit",
-                                    on_inhibitor, s, "ssss", "sleep", "bilatcam",
-                                    "the camera is let go before the machine sleeps", "delay");
+    sd_bus_message *m = NULL;
+    int r = sd_bus_message_new_method_call(bus, &m, LOGIND, LOGIND_PATH, LOGIND_MANAGER, "Inhibit");
+
+    if (r >= 0)
+        r = sd_bus_message_append(m, "ssss", "sleep", "bilatcam",
+                                  "the camera is let go before the machine sleeps", "delay");
+    if (r >= 0)
+        r = sd_bus_message_set_auto_start(m, false);
+    if (r >= 0)
+        r = sd_bus_call_async(bus, NULL, m, on_inhibitor, s, 0);
+    sd_bus_message_unref(m);
+    return r;
 }
 
 static void fall_asleep(struct control_sleep *s)
