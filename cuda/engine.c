@@ -363,8 +363,6 @@ const struct engine_ops engine_cuda = {
 
 static const struct engine_ops cuda_in_process = {
     .name = "cuda",
-    .help = "NVIDIA GPU",
-    .probe = cuda_probe,
     .create = cuda_create,
     .destroy = engine_process_destroy,
     .pin = engine_process_pin,

@@ -21,8 +21,7 @@
 
 #define PROCESS_NAME "bilatcam-engine"
 
-/* Beyond, the process is given up: a driver takes seconds to start, and to prepare a first frame.
- */
+/* Beyond, the process is given up: drivers take seconds to start and to prepare a first frame. */
 #define FIRST_MS 10000
 #define ANSWER_MS 3000
 #define END_MS 1000 /* for one that was killed; a driver may keep it longer */
@@ -73,7 +72,7 @@ static void *map_memory(int fd, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The process. */
+/* --- the process --- */
 
 struct server {
     const struct engine_ops *ops;
@@ -125,10 +124,10 @@ static void *watch_owner(void *unused)
 {
     struct pollfd fd = {.fd = SOCKET_FD};
 
+    (void)unused;
     while (poll(&fd, 1, -1) < 0 && errno == EINTR)
         ;
     _exit(0);
-    return unused;
 }
 
 int engine_process_main(int argc, char **argv)
@@ -163,7 +162,7 @@ int engine_process_main(int argc, char **argv)
     return 0;
 }
 
-/* Its owner. */
+/* --- its owner --- */
 
 struct process_engine {
     struct engine base;

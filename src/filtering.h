@@ -3,8 +3,8 @@
  * in flight, files as many as the engine takes.
  *
  * Where the device fails, the CPU takes over with the frame in hand, and the engine is made anew
- * in the background. The same serves to let a GPU sleep while there is nothing to filter, and to
- * change to another engine: the stage always has one that works. */
+ * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
+ * always has an engine that works. */
 #include "engine.h"
 #include "governor.h"
 #include "rebuild.h"

@@ -12,7 +12,7 @@
 #define LIVE_MEASURE_EVERY 64
 #define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
 #define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
-#define HOLD_NS 100000000 /* readers of a virtual camera get a frame at least this often */
+#define HOLD_NS 100000000 /* or two frame intervals, without news: readers get the last again */
 
 int output_init(struct output *o)
 {

@@ -42,10 +42,8 @@ static bool wait_for(struct rebuild *r, int64_t ns)
 static struct engine *make(const struct rebuild_config *c, struct error *err)
 {
     struct engine *e = NULL;
-    const int r =
-        c->ops ? c->ops->create(&e, &c->engine, err) : engine_open(&e, "auto", &c->engine, err);
 
-    if (r)
+    if (c->ops->create(&e, &c->engine, err))
         return NULL;
     if (e->ops->pin(e, c->memory, c->bytes))
         log_debug("frame memory is not pinned: copies to the device will be slower");

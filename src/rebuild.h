@@ -6,8 +6,8 @@
 #include "engine.h"
 
 struct rebuild_config {
-    struct engine *remains;       /* what failed, to be destroyed first; NULL: begin at once */
-    const struct engine_ops *ops; /* NULL: the best that works here */
+    struct engine *remains; /* what failed, to be destroyed first; NULL: begin at once */
+    const struct engine_ops *ops;
     struct engine_config engine;
     void *memory; /* to pin; lives longer than the engine */
     size_t bytes;

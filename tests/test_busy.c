@@ -68,21 +68,27 @@ static void play_camera_let_go(struct bench *b)
     assert_true(frames_out(b) >= n + 10);
 }
 
-/* A camera that another program has is tried as soon as that lets it go, whatever the pause. */
-static void test_camera_let_go(void **state)
+/* Plays @script while another program has the camera, which no pause ends. */
+static void play_with_busy_camera(void (*script)(struct bench *b))
 {
     char path[] = "/tmp/test-hold-XXXXXX";
     struct bench b = {.screen = &device_screen_ops, .wait = true};
 
-    (void)state;
     reset(UINT64_MAX, UINT64_MAX, -1);
     camera.busy = true;
     take_node(&b, path);
     open_live(&b);
     b.capture.t_retry_ns = INT64_MAX;
-    run_script(&b, play_camera_let_go);
+    run_script(&b, script);
     close_bench(&b);
     assert_int_equal(unlink(path), 0);
+}
+
+/* A camera that another program has is tried as soon as that lets it go, whatever the pause. */
+static void test_camera_let_go(void **state)
+{
+    (void)state;
+    play_with_busy_camera(play_camera_let_go);
 }
 
 static int64_t processor_ns(void)
@@ -106,24 +112,14 @@ static void play_pause_of_a_busy_camera(struct bench *b)
     assert_int_equal(camera.refused, 1);
     shared_hold(&b->shared, &b->shared.paused, false);
     assert_true(eventually(is_refused, b));
+    let_node_go();
 }
 
 /* A camera that is not wanted is not waited for, and its news keep nobody busy. */
 static void test_pause_of_a_busy_camera(void **state)
 {
-    char path[] = "/tmp/test-hold-XXXXXX";
-    struct bench b = {.screen = &device_screen_ops, .wait = true};
-
     (void)state;
-    reset(UINT64_MAX, UINT64_MAX, -1);
-    camera.busy = true;
-    take_node(&b, path);
-    open_live(&b);
-    b.capture.t_retry_ns = INT64_MAX;
-    run_script(&b, play_pause_of_a_busy_camera);
-    let_node_go();
-    close_bench(&b);
-    assert_int_equal(unlink(path), 0);
+    play_with_busy_camera(play_pause_of_a_busy_camera);
 }
 
 static bool screen_is_there(struct bench *b)
