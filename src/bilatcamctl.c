@@ -182,6 +182,9 @@ enum {
     FPS,
     P50,
     P99,
+    ADDED_P50,
+    ADDED_P99,
+    CAMERA,
     RADIUS,
     RADIUS_USED,
     ENGINE,
@@ -196,21 +199,15 @@ enum {
 };
 
 static const char *const shown[N_SHOWN] = {
-    [STATE] = "State",
-    [REASON] = "StateReason",
-    [FPS] = "FpsMeasured",
-    [P50] = "LatencyP50Ms",
-    [P99] = "LatencyP99Ms",
-    [RADIUS] = "Radius",
-    [RADIUS_USED] = "RadiusUsed",
-    [ENGINE] = "EngineUsed",
-    [DEVICE] = "Device",
-    [READERS] = "Readers",
-    [FRAMES_IN] = "FramesIn",
-    [FRAMES_OUT] = "FramesOut",
-    [DROPPED] = "FramesDropped",
-    [BAD] = "FramesBad",
-    [RECONNECTS] = "Reconnects",
+    [STATE] = "State",          [REASON] = "StateReason",
+    [FPS] = "FpsMeasured",      [P50] = "LatencyP50Ms",
+    [P99] = "LatencyP99Ms",     [ADDED_P50] = "AddedP50Ms",
+    [ADDED_P99] = "AddedP99Ms", [CAMERA] = "CameraDelayMs",
+    [RADIUS] = "Radius",        [RADIUS_USED] = "RadiusUsed",
+    [ENGINE] = "EngineUsed",    [DEVICE] = "Device",
+    [READERS] = "Readers",      [FRAMES_IN] = "FramesIn",
+    [FRAMES_OUT] = "FramesOut", [DROPPED] = "FramesDropped",
+    [BAD] = "FramesBad",        [RECONNECTS] = "Reconnects",
 };
 
 struct shown_values {
@@ -234,7 +231,10 @@ static void print_status(const struct shown_values *v)
     printf("engine      %s%s%s\n", t[ENGINE], *t[DEVICE] ? ", " : "", t[DEVICE]);
     printf("radius      %s of %s\n", t[RADIUS_USED], t[RADIUS]);
     printf("frames/s    %.1f\n", strtod(t[FPS], NULL));
-    printf("latency     %.1f ms, p99 %.1f ms\n", strtod(t[P50], NULL), strtod(t[P99], NULL));
+    printf("latency     %.1f ms, p99 %.1f ms, since the camera's stamp\n", strtod(t[P50], NULL),
+           strtod(t[P99], NULL));
+    printf("added       %.1f ms, p99 %.1f ms, without the camera's own %.1f ms\n",
+           strtod(t[ADDED_P50], NULL), strtod(t[ADDED_P99], NULL), strtod(t[CAMERA], NULL));
     printf("frames      %s in, %s out, %s dropped, %s damaged\n", t[FRAMES_IN], t[FRAMES_OUT],
            t[DROPPED], t[BAD]);
     printf("reconnects  %s\n", t[RECONNECTS]);

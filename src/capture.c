@@ -46,6 +46,7 @@ static void close_source(struct capture *c)
     c->n_bad_before += c->source->n_bad;
     c->source->ops->close(c->source);
     c->source = NULL;
+    camera_delay_reset(&c->delay);
 }
 
 /* Makes room for pictures that are not as the slots are. */
@@ -406,6 +407,20 @@ static bool tolerate_damage(struct capture *c)
     return handle_read_error(c, -ETIMEDOUT, &err);
 }
 
+/* What is known of a frame stamped @t_capture_ns that was read at @t_read_ns. */
+static void note_times(struct capture *c, int64_t t_capture_ns, int64_t t_read_ns)
+{
+    struct slot *slot = c->slot;
+    int64_t t_readable_ns;
+
+    slot->wait_ns = t_read_ns - t_capture_ns;
+    slot->camera_ns = camera_delay_step(&c->delay, t_capture_ns, t_read_ns);
+    t_readable_ns = t_capture_ns + slot->camera_ns;
+    slot->t_readable_ns = t_readable_ns < t_read_ns ? t_readable_ns : t_read_ns;
+    slot->t_ready_ns = now_ns();
+    slot->convert_ns = slot->t_ready_ns - t_read_ns;
+}
+
 /* False: the reader of the ring has gone. */
 static bool deliver(struct capture *c, const struct frame *image)
 {
@@ -415,9 +430,7 @@ static bool deliver(struct capture *c, const struct frame *image)
     if (whole && c->state != STREAM_RUNS)
         note_running(c);
     c->source->ops->release(c->source);
-    c->slot->wait_ns = t_read - image->t_capture_ns;
-    c->slot->t_ready_ns = now_ns();
-    c->slot->convert_ns = c->slot->t_ready_ns - t_read;
+    note_times(c, c->slot->raw.t_capture_ns, t_read);
     if (!whole) {
         c->n_bad_jpegs++;
         return tolerate_damage(c);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "backoff.h"
+#include "camera_delay.h"
 #include "convert.h"
 #include "devices.h"
 #include "ring.h"
@@ -43,6 +44,7 @@ struct capture {
 
     int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared, and @release */
     struct source *source;       /* NULL while it is closed */
+    struct camera_delay delay;   /* of the source */
     char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
     struct mjpeg *mjpeg;         /* NULL until a camera gives MJPG */
     bool direct;                 /* pictures need no more than to be decoded or converted */

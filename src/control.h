@@ -17,10 +17,12 @@
 #include "error.h"
 
 struct control_status {
-    const char *state; /* "running", "no camera", "paused", ... */
-    char reason[160];  /* the same in a sentence; empty while it runs */
-    double fps;        /* of the last second */
-    double latency_p50_ms, latency_p99_ms;
+    const char *state;                     /* "running", "no camera", "paused", ... */
+    char reason[160];                      /* the same in a sentence; empty while it runs */
+    double fps;                            /* of the last second */
+    double latency_p50_ms, latency_p99_ms; /* from the camera's stamp; of the last second, as all */
+    double added_p50_ms, added_p99_ms;     /* without the camera's own delay */
+    double camera_ms;                      /* that delay */
     int radius_requested, radius;
     int readers; /* of the virtual camera; -1 = not known */
     char engine[16], device[128];

@@ -9,13 +9,12 @@
 #define REST_NS INT64_C(30000000000) /* without a frame, and a GPU is let go */
 #define LOOK_NS INT64_C(1000000000)  /* without a frame, and an engine made anew is looked for */
 
-static struct wishes present_wishes(struct shared *s, int64_t *other_ns)
+static struct wishes present_wishes(struct shared *s)
 {
     struct wishes w;
 
     (void)pthread_mutex_lock(&s->lock);
     w = s->wishes;
-    *other_ns = s->other_ns;
     (void)pthread_mutex_unlock(&s->lock);
     return w;
 }
@@ -176,8 +175,7 @@ static int start_job(struct filtering *f, struct slot *slot)
 {
     struct shared *s = f->shared;
     struct job *j = &f->jobs[f->n_jobs++];
-    int64_t other_ns;
-    const struct wishes w = present_wishes(s, &other_ns);
+    const struct wishes w = present_wishes(s);
     int r = 0;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
@@ -186,12 +184,13 @@ static int start_job(struct filtering *f, struct slot *slot)
 
         governor_configure(&f->governor, &limits);
         j->filter.radius = f->governor.limit;
+        j->probe = f->governor.passing;
     }
     j->submitted = j->filter.radius > 0;
     slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
-    slot->radius = j->filter.radius;
+    slot->radius = j->probe ? 0 : j->filter.radius;
     slot->radius_requested = w.filter.radius;
-    slot->result = j->submitted ? &slot->out : &slot->raw;
+    slot->result = slot->radius ? &slot->out : &slot->raw;
     if (j->submitted)
         r = f->engine->ops->submit(f->engine, &slot->raw, &slot->out, &j->filter);
     return r ? replace_engine(f, r) : 0;
@@ -204,30 +203,43 @@ static void publish_budget(struct shared *s, int64_t budget_ns)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-static void govern(struct filtering *f, const struct slot *slot)
+static void log_passing(struct filtering *f)
 {
-    int64_t other_ns;
-    const struct wishes w = present_wishes(f->shared, &other_ns);
-    const bool was_passing = f->governor.passing;
-    const struct governor_sample sample = {
+    const int n = flips_step(&f->passing, f->governor.passing, f->t_done_ns);
+    char changes[64] = "";
+
+    if (n > 1)
+        (void)snprintf(changes, sizeof(changes), " (%d changes since the last message)", n);
+    if (n && f->governor.passing)
+        log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered%s",
+                    f->governor.config.radius_min, changes);
+    else if (n)
+        log_info("fast enough again: frames are filtered%s", changes);
+}
+
+static void govern(struct filtering *f, const struct job *j)
+{
+    struct shared *s = f->shared;
+    const struct slot *slot = j->slot;
+    const struct wishes w = present_wishes(s);
+    struct governor_sample sample = {
         .t_capture_ns = slot->raw.t_capture_ns,
         .seq = slot->raw.seq,
         .filter_ns = slot->filter_ns,
-        .other_ns = other_ns,
-        .radius = slot->radius,
+        .radius = j->filter.radius,
     };
 
-    if (!governed(f->shared, &w)) {
-        publish_budget(f->shared, 0);
+    if (!governed(s, &w)) {
+        publish_budget(s, 0);
         return;
     }
+    (void)pthread_mutex_lock(&s->lock);
+    sample.other_ns = s->other_ns;
+    sample.camera_ns = s->camera_ns;
+    (void)pthread_mutex_unlock(&s->lock);
     (void)governor_step(&f->governor, &sample);
-    publish_budget(f->shared, governor_budget_ns(&f->governor));
-    if (f->governor.passing && !was_passing)
-        log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered",
-                    f->governor.config.radius_min);
-    else if (was_passing && !f->governor.passing)
-        log_info("fast enough again: frames are filtered");
+    publish_budget(s, governor_budget_ns(&f->governor));
+    log_passing(f);
 }
 
 /* Waits for the oldest frame in flight and hands it on. */
@@ -248,7 +260,7 @@ static int finish_job(struct filtering *f)
     t_begun = j->t_start_ns > f->t_done_ns ? j->t_start_ns : f->t_done_ns;
     f->t_done_ns = now_ns();
     slot->filter_ns = f->t_done_ns - t_begun;
-    govern(f, slot);
+    govern(f, j);
     f->n_jobs--;
     memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
     r = ring_put(f->out, &slot);

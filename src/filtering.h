@@ -6,6 +6,7 @@
  * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
  * always has an engine that works. */
 #include "engine.h"
+#include "flips.h"
 #include "governor.h"
 #include "rebuild.h"
 #include "ring.h"
@@ -19,6 +20,7 @@ struct job {
     struct filter filter;
     int64_t t_start_ns;
     bool submitted; /* else it needs no engine, or no more */
+    bool probe;     /* filtered to see what that costs, and shown unfiltered */
 };
 
 struct filtering {
@@ -33,6 +35,7 @@ struct filtering {
     struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
     int64_t rest_ns;               /* without a frame, and a device is let go */
     struct governor governor;
+    struct flips passing; /* for the log: whether frames pass unfiltered */
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;

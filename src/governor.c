@@ -9,8 +9,10 @@
     40.0 /* taps, until a change of radius teaches better: rather too much, so                     \
             that the first step down is far enough */
 #define BASE_MAX 400.0
-#define UP_MARGIN 0.95 /* of the budget: what a higher radius must fit in */
-#define RELIEF 0.8     /* of the scale that failed: the load has gone */
+#define LEARN_FRAMES 3
+#define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
+#define RELIEF 0.8             /* of the scale that failed: the load has gone */
+#define CAMERA_STEP_NS 2000000 /* more than the estimate of the camera's delay wavers */
 
 static double taps(const struct governor *g, int radius)
 {
@@ -40,15 +42,27 @@ void governor_init(struct governor *g, const struct governor_config *config)
     set_config(g, config);
 }
 
+static bool same_config(const struct governor_config *a, const struct governor_config *b)
+{
+    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns &&
+           a->radius == b->radius && a->radius_min == b->radius_min && a->window == b->window;
+}
+
 void governor_configure(struct governor *g, const struct governor_config *config)
 {
-    const bool other_window = g->config.window != config->window;
+    const struct governor_config before = g->config;
 
     set_config(g, config);
-    if (other_window)
+    if (same_config(&before, &g->config))
+        return;
+    if (before.window != config->window)
         g->now_frames = 0;
-    if (!g->passing && (g->limit > config->radius || g->fail_scale <= 0.0))
+    if (g->passing)
+        g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
+    else if (g->limit > config->radius || g->fail_scale <= 0.0)
         g->limit = config->radius;
+    else if (g->limit < g->config.radius_min)
+        g->limit = g->config.radius_min;
 }
 
 static double scale_of(const struct governor *g, struct governor_cost c)
@@ -102,21 +116,12 @@ static void follow_interval(struct governor *g, const struct governor_sample *s)
     g->last_seq = s->seq;
 }
 
-/* Two radii and what they cost under the same load tell the fixed part of the cost. The costs
- * are those just before and just after the change, so that a step in load that caused it is in
- * both. */
-static void learn_base(struct governor *g, struct governor_cost c)
+/* Two radii and what they cost under the same load tell the fixed part of the cost. */
+static void learn_base(struct governor *g)
 {
     double slope, base;
 
-    if (c.taps > g->now.taps || c.taps < g->now.taps) {
-        g->old = g->now_frames >= 3 ? g->now : (struct governor_cost){0};
-        g->now = c;
-        g->now_frames = 0;
-    }
-    g->now_frames++;
-    g->now.ns += 0.5 * (c.ns - g->now.ns);
-    if (g->now_frames != 3 || g->old.taps <= 0.0)
+    if (g->old.taps <= 0.0)
         return;
     slope = (g->now.ns - g->old.ns) / (g->now.taps - g->old.taps);
     base = slope > 0.0 ? g->now.ns / slope - g->now.taps : -1.0;
@@ -124,6 +129,21 @@ static void learn_base(struct governor *g, struct governor_cost c)
     if (base >= 0.0 && base <= BASE_MAX)
         g->base += (g->base_known ? 0.3 : 1.0) * (base - g->base);
     g->base_known = true;
+}
+
+/* The costs that are learnt from are those just before and just after a change of radius, so that
+ * a step in load that caused it is in both. */
+static void follow_cost(struct governor *g, struct governor_cost c)
+{
+    if (c.taps > g->now.taps || c.taps < g->now.taps) {
+        g->old = g->now_frames >= LEARN_FRAMES ? g->now : (struct governor_cost){0};
+        g->now = c;
+        g->now_frames = 0;
+    }
+    g->now_frames++;
+    g->now.ns += 0.5 * (c.ns - g->now.ns);
+    if (g->now_frames == LEARN_FRAMES)
+        learn_base(g);
 }
 
 /* Clears what the last ten seconds held before, up to @second. */
@@ -140,6 +160,21 @@ static void forget_seconds(struct governor *g, int64_t second)
         g->high_other[slot] = 0.0;
     }
     g->second = second;
+}
+
+/* A camera that has become slower made frames look as if they had been read late, until that was
+ * known: what was held against us then was not ours. */
+static void follow_camera(struct governor *g, int64_t camera_ns)
+{
+    if (camera_ns <= g->camera_ns + CAMERA_STEP_NS) {
+        g->camera_ns = camera_ns < g->camera_ns ? camera_ns : g->camera_ns;
+        return;
+    }
+    g->camera_ns = camera_ns;
+    memset(g->other, 0, sizeof(g->other));
+    memset(g->high_other, 0, sizeof(g->high_other));
+    if (g->passing)
+        g->t_probe_ns = g->t_last_ns;
 }
 
 static void follow_load(struct governor *g, const struct governor_sample *s, struct governor_cost c)
@@ -179,6 +214,21 @@ static bool fits_recently(const struct governor *g, int radius, double margin)
     return fits(g, scale, second_highest_other(g), radius, margin);
 }
 
+/* Whether two of the last frames at the present radius say that it does not fit: measured, not
+ * reckoned from what other radii cost. */
+static bool measured_too_slow(const struct governor *g)
+{
+    const double own = taps(g, g->limit), other = second_highest_other(g);
+    double first = 0.0, second = 0.0;
+
+    for (int i = 0; i < g->n; i++)
+        if (g->cost[i].taps >= own && g->cost[i].taps <= own) {
+            second = fmax(second, fmin(first, g->cost[i].ns));
+            first = fmax(first, g->cost[i].ns);
+        }
+    return second > 0.0 && (other + second > budget_ns(g) || second > g->interval_ns);
+}
+
 static bool fitted_for_long(const struct governor *g, int radius)
 {
     double scale = 0.0, other = 0.0;
@@ -190,19 +240,23 @@ static bool fitted_for_long(const struct governor *g, int radius)
     return fits(g, scale, other, radius, UP_MARGIN);
 }
 
+/* The model overrates what small radii cost until it has learnt better. So nothing passes
+ * unfiltered before radius_min itself has been tried. */
 static void go_down(struct governor *g)
 {
-    int radius = g->limit;
-
-    while (radius > g->config.radius_min && !fits_recently(g, radius, UP_MARGIN))
-        radius--;
+    /* A higher radius that was just tried costs more than the model said. */
+    if (g->now_frames < LEARN_FRAMES)
+        learn_base(g);
     g->fail_scale = fmax(g->fail_scale, g->mean_scale);
-    g->limit = radius;
-    if (!fits_recently(g, radius, 1.0)) {
+    if (g->limit <= g->config.radius_min) {
         g->limit = 0;
         g->passing = true;
         g->t_probe_ns = g->t_last_ns + PROBE_NS;
+        return;
     }
+    do
+        g->limit--;
+    while (g->limit > g->config.radius_min && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
 static void go_up(struct governor *g)
@@ -217,7 +271,7 @@ static void go_up(struct governor *g)
         g->fail_scale = 0.0;
 }
 
-/* While frames pass, nothing is learnt but from a probe: one frame at radius_min. */
+/* While frames pass, nothing is learnt but from a probe. */
 static int step_passing(struct governor *g, const struct governor_sample *s)
 {
     const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
@@ -244,6 +298,7 @@ int64_t governor_budget_ns(const struct governor *g)
 int governor_step(struct governor *g, const struct governor_sample *s)
 {
     follow_interval(g, s);
+    follow_camera(g, s->camera_ns);
     if (g->config.radius == 0 || g->interval_ns <= 0.0)
         return g->limit = g->config.radius;
     if (g->passing)
@@ -251,10 +306,10 @@ int governor_step(struct governor *g, const struct governor_sample *s)
     if (s->radius > 0) {
         const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
 
-        learn_base(g, c);
+        follow_cost(g, c);
         follow_load(g, s, c);
     }
-    if (g->n >= 2 && !fits_recently(g, g->limit, 1.0))
+    if (measured_too_slow(g))
         go_down(g);
     else if (g->limit < g->config.radius)
         go_up(g);

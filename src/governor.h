@@ -8,13 +8,17 @@
  * frame, `base` (what a frame costs beside its taps, counted in taps) is learnt when the radius
  * changes. What is held against the budget is a high percentile, the second highest of the
  * last GOVERNOR_WINDOW frames, so that one spike changes nothing and a step in load acts after
- * two frames.
+ * two frames. The present radius is judged by what it was measured to cost, others by the model.
  *   down: at once, to the largest radius that fits.
  *   up:   one step per frame, where the higher radius would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
  *         around a constant load therefore cannot make the picture pump.
- * Where even radius_min does not fit, frames pass unfiltered (radius 0), and one frame at
- * radius_min now and then finds out whether that is still so. */
+ * Where radius_min was tried and does not fit, frames pass unfiltered. About once a second one of
+ * them is filtered at radius_min to find out whether that is still so: a probe, which is measured
+ * and not shown, so that the picture does not flicker.
+ *
+ * The latency that counts is what the program adds, from when a frame could be read to the end of
+ * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,8 +39,9 @@ struct governor_sample {
     int64_t t_capture_ns; /* camera timestamp of the frame */
     uint64_t seq;         /* camera's frame number: gaps are frames that were lost */
     int64_t filter_ns;    /* what filtering cost */
-    int64_t other_ns;     /* the rest of the newest latency known: waits, conversion, write */
-    int radius;           /* what it was filtered with */
+    int64_t other_ns;  /* the rest of the newest added latency: late reading, conversion, write */
+    int64_t camera_ns; /* the camera's own delay as it was known for that latency */
+    int radius;        /* what it was filtered with */
 };
 
 struct governor_cost {
@@ -46,10 +51,11 @@ struct governor_cost {
 struct governor {
     struct governor_config config;
     int limit;    /* the answer: radius for the next frame */
-    bool passing; /* limit is 0 because even radius_min is too slow */
+    bool passing; /* even radius_min is too slow: limit is 0, or radius_min for a probe */
 
     double interval_ns; /* estimate; 0 = not known yet */
     int64_t t_last_ns, t_probe_ns;
+    int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
     uint64_t last_seq;
     bool started;
 
@@ -71,11 +77,11 @@ struct governor {
 
 void governor_init(struct governor *g, const struct governor_config *config);
 
-/* Takes over changed wishes and keeps what was learnt. */
+/* Takes over changed settings, which act on the next frame, and keeps what was learnt. */
 void governor_configure(struct governor *g, const struct governor_config *config);
 
 /* The latency that is held at present, in ns; 0 while the interval is not known. */
 int64_t governor_budget_ns(const struct governor *g);
 
-/* One frame was filtered; returns the radius for the next. */
+/* One frame was filtered, or passed; returns the radius for the next. */
 int governor_step(struct governor *g, const struct governor_sample *sample);

@@ -53,7 +53,7 @@ int output_trace(struct output *o, const char *path, struct error *err)
     if (!o->trace)
         return error_set(err, -errno, "trace '%s': %s", path, strerror(errno));
     fprintf(o->trace, "t_ms,seq,radius_requested,radius,wait_ms,convert_ms,filter_ms,write_ms,"
-                      "latency_ms,budget_ms\n");
+                      "latency_ms,budget_ms,camera_ms,added_ms\n");
     return 0;
 }
 
@@ -170,26 +170,30 @@ static void trace(struct output *o, const struct slot *slot, const int64_t stage
         return;
     fprintf(o->trace, "%.3f,%llu,%d,%d", (double)slot->raw.t_capture_ns / 1e6,
             (unsigned long long)slot->raw.seq, slot->radius_requested, slot->radius);
-    for (int i = 0; i < N_STAGES; i++)
+    for (int i = 0; i <= STAGE_LATENCY; i++)
         fprintf(o->trace, ",%.3f", (double)stage_ns[i] / 1e6);
-    fprintf(o->trace, ",%.3f\n", (double)budget_ns / 1e6);
+    fprintf(o->trace, ",%.3f,%.3f,%.3f\n", (double)budget_ns / 1e6,
+            (double)stage_ns[STAGE_CAMERA] / 1e6, (double)stage_ns[STAGE_ADDED] / 1e6);
 }
 
 static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
 {
     const int64_t t_now = now_ns();
-    const int64_t latency_ns = t_now - slot->raw.t_capture_ns;
+    const int64_t added_ns = t_now - slot->t_readable_ns;
     int64_t stages[N_STAGES], budget_ns;
 
     stages[STAGE_WAIT] = slot->wait_ns;
     stages[STAGE_CONVERT] = slot->convert_ns;
     stages[STAGE_FILTER] = slot->filter_ns;
     stages[STAGE_WRITE] = t_now - t_write_ns;
-    stages[STAGE_LATENCY] = latency_ns;
+    stages[STAGE_LATENCY] = t_now - slot->raw.t_capture_ns;
+    stages[STAGE_CAMERA] = slot->camera_ns;
+    stages[STAGE_ADDED] = added_ns;
     stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
     (void)pthread_mutex_lock(&o->shared->lock);
     budget_ns = o->shared->budget_ns;
-    o->shared->other_ns = latency_ns - slot->filter_ns - slot->queue_ns;
+    o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
+    o->shared->camera_ns = slot->camera_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
     trace(o, slot, stages, budget_ns);
 }

@@ -14,11 +14,13 @@ struct slot {
     const struct frame *result; /* &out, or &raw where the frame passes unfiltered */
     int radius;                 /* the radius it was filtered with, 0 = passed */
     int radius_requested;
-    int64_t wait_ns;    /* from the camera's timestamp until read returned */
-    int64_t convert_ns; /* camera layout to working layout */
-    int64_t t_ready_ns; /* when it was handed to the filter stage */
-    int64_t queue_ns;   /* from then until filtering began */
-    int64_t filter_ns;  /* submit to collected */
+    int64_t camera_ns;     /* the camera's own delay, from its stamp until the frame can be read */
+    int64_t t_readable_ns; /* when that was over: what comes later is ours */
+    int64_t wait_ns;       /* from the camera's stamp until read returned */
+    int64_t convert_ns;    /* camera layout to working layout */
+    int64_t t_ready_ns;    /* when it was handed to the filter stage */
+    int64_t queue_ns;      /* from then until filtering began */
+    int64_t filter_ns;     /* submit to collected */
 };
 
 enum ring_policy {

@@ -10,8 +10,10 @@
 /* What a sink with a user in front of it can ask and do. */
 struct sink_status {
     double fps;                             /* of the last second */
-    int64_t latency_p50_ns, latency_p99_ns; /* of the last second */
-    int64_t budget_ns;                      /* 0 = no budget */
+    int64_t latency_p50_ns, latency_p99_ns; /* from the camera's stamp; of the last second */
+    int64_t added_p50_ns, added_p99_ns;     /* without the camera's own delay; of the last second */
+    int64_t camera_ns;                      /* that delay */
+    int64_t budget_ns;                      /* for the added latency; 0 = no budget */
     int radius_requested, radius;           /* pixels; asked for, and used last */
     double sigma_color, sigma_space;        /* in effect */
     uint64_t frames_dropped, frames_bad;

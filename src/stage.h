@@ -54,8 +54,9 @@ struct shared {
     char no_output[160]; /* why the virtual camera is; empty: it is not */
     int readers;         /* of the virtual camera; -1 = not known */
     uint64_t n_rounds;   /* of the output stage: it is alive while this grows */
-    int64_t other_ns;    /* newest latency less what filtering takes, of it and of those before */
-    int64_t budget_ns;   /* the latency that is held; 0 = none */
+    int64_t other_ns;    /* newest added latency less what filtering takes, also of frames before */
+    int64_t camera_ns;   /* the camera's own delay as it was known for that */
+    int64_t budget_ns;   /* the added latency that is held; 0 = none */
     char engine[16], device[128]; /* what filters at present */
     int result;                   /* first error of the run */
 };

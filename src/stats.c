@@ -223,6 +223,8 @@ void stats_print_json(const struct stats_header *header, const struct stats *s, 
     fprintf(out, "\"radius_requested\": %d, \"radius_min_used\": %d, \"radius_last\": %d, ",
             s->radius_requested, s->radius_min_used, s->radius_last);
     print_stage(out, "latency_ms", &s->stage[STAGE_LATENCY]);
+    print_stage(out, "camera_ms", &s->stage[STAGE_CAMERA]);
+    print_stage(out, "added_ms", &s->stage[STAGE_ADDED]);
     print_stage(out, "filter_ms", &s->stage[STAGE_FILTER]);
     if (s->noisy_error > 0.0 && s->filtered_error > 0.0)
         fprintf(out, "\"psnr_gain_db\": %.3f, ", 10.0 * log10(s->noisy_error / s->filtered_error));

@@ -22,7 +22,16 @@ void histogram_add(struct histogram *h, int64_t ns);
 /* The duration that @percent % of all do not exceed; 0 when there are none. */
 int64_t histogram_percentile(const struct histogram *h, double percent);
 
-enum stage { STAGE_WAIT, STAGE_CONVERT, STAGE_FILTER, STAGE_WRITE, STAGE_LATENCY, N_STAGES };
+enum stage {
+    STAGE_WAIT,    /* from the camera's stamp until the frame was read */
+    STAGE_CONVERT, /* camera layout to working layout */
+    STAGE_FILTER,
+    STAGE_WRITE,
+    STAGE_LATENCY, /* from the camera's stamp to the end of the write: camera and added */
+    STAGE_CAMERA,  /* the camera's own delay */
+    STAGE_ADDED,   /* from when the frame could be read to the end of the write: the budget's */
+    N_STAGES
+};
 
 /* One second of the run in which frames came out. */
 struct second {

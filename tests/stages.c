@@ -12,7 +12,7 @@
 
 struct test_camera camera;
 struct test_screen screen;
-atomic_int n_destroyed, n_pinned, n_failures;
+atomic_int n_destroyed, n_pinned, n_failures, engine_ms, n_submitted;
 
 static int camera_open(struct source **ret, const struct source_config *config, struct error *err)
 {
@@ -36,7 +36,7 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     (void)snprintf(s->name, sizeof(s->name), "test camera");
     (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
     s->live = true;
-    s->fps = (struct fraction){1000, 1};
+    s->fps = (struct fraction){camera.fps ? camera.fps : 1000, 1};
     *ret = s;
     return 0;
 }
@@ -67,6 +67,14 @@ static bool flaky_filters(struct shared *s)
     return does;
 }
 
+/* The stamp of the next frame: as real cameras give it, long before the frame can be read. */
+static int64_t stamp(void)
+{
+    const int64_t part = (int64_t)(camera.next * 7919 % 1000); /* of 1000: no two frames alike */
+
+    return now_ns() - camera.age_ns - camera.jitter_ns * part / 1000;
+}
+
 static int camera_read(struct source *s, struct frame *ret, struct error *err)
 {
     struct pollfd wake = {.fd = camera.wait_fd, .events = POLLIN};
@@ -89,7 +97,7 @@ static int camera_read(struct source *s, struct frame *ret, struct error *err)
     *ret = (struct frame){.format = FRAME_UYVY,
                           .width = s->width,
                           .height = s->height,
-                          .t_capture_ns = now_ns(),
+                          .t_capture_ns = stamp(),
                           .seq = camera.next++};
     (void)frame_layout_packed(ret);
     frame_attach(ret, camera.memory);
@@ -139,6 +147,8 @@ static int flaky_submit(struct engine *e, const struct frame *in, struct frame *
         return -EIO;
     assert_true(f->n_submitted - f->n_collected < f->base.depth);
     f->n_submitted++;
+    n_submitted++;
+    (void)poll(NULL, 0, engine_ms);
     assert_int_equal(engine_simd.create(&cpu, &(struct engine_config){.threads = 1}, &err), 0);
     assert_int_equal(cpu->ops->submit(cpu, in, out, filter), 0);
     assert_int_equal(cpu->ops->collect(cpu), 0);
@@ -292,6 +302,10 @@ void open_bench(struct bench *b, struct engine *engine)
     b->filtering.rest_ns = INT64_C(30000000000);
     b->filtering.depth = engine->depth;
     b->filtering.config.threads = 1;
+    governor_init(&b->filtering.governor,
+                  &(struct governor_config){.interval_ns = b->shared.interval_ns,
+                                            .radius = b->shared.wishes.filter.radius,
+                                            .radius_min = 1});
     assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
     assert_int_equal(ring_create(&b->filtered, RING_LOSSLESS, 2), 0);
     for (int i = 0; i < 2; i++) {
@@ -366,7 +380,7 @@ void reset(uint64_t goes_at, uint64_t ends_at, int fails_at)
     camera.goes_at = goes_at;
     camera.ends_at = ends_at;
     screen.fails_at = fails_at;
-    n_destroyed = n_pinned = 0;
+    n_destroyed = n_pinned = n_submitted = engine_ms = 0;
     n_failures = 1000000;
 }
 

@@ -22,7 +22,9 @@ struct test_camera {
     atomic_int refused;            /* so often */
     int other_width, other_height; /* when it comes back; 0 = as before */
     uint64_t next, goes_at, ends_at;
-    int pause_ms; /* before each frame */
+    int pause_ms;              /* before each frame */
+    uint32_t fps;              /* as announced; 0 = 1000 */
+    int64_t age_ns, jitter_ns; /* stamps are so old, plus anything up to the jitter */
     int wait_fd;
     struct shared *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
     uint8_t memory[4 * WIDTH * HEIGHT * 2];
@@ -34,7 +36,9 @@ extern const struct source_ops camera_ops;
 struct engine *make_flaky(int depth, int breaks_at, bool in_submit);
 extern const struct engine_ops flaky_ops;
 extern atomic_int n_destroyed, n_pinned;
-extern atomic_int n_failures; /* of attempts to create one */
+extern atomic_int n_failures;  /* of attempts to create one */
+extern atomic_int engine_ms;   /* that each frame takes it */
+extern atomic_int n_submitted; /* to any */
 
 /* A sink that keeps checksums, or fails at a frame: for good, or as a device for some attempts to
  * open it. The one with cards is like a window. */

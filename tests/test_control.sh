@@ -55,6 +55,9 @@ test_introspection() {
     expect out '^\.FpsMeasured +property +d +29.97 +- *$' introspection
     expect out '^\.LatencyP50Ms +property +d +12.5 +- *$' introspection
     expect out '^\.LatencyP99Ms +property +d +17.25 +- *$' introspection
+    expect out '^\.AddedP50Ms +property +d +2.5 +- *$' introspection
+    expect out '^\.AddedP99Ms +property +d +7.25 +- *$' introspection
+    expect out '^\.CameraDelayMs +property +d +10 +- *$' introspection
     expect out '^\.RadiusUsed +property +i +3 +- *$' introspection
     expect out '^\.Readers +property +i +-1 +- *$' introspection
     expect out '^\.EngineUsed +property +s +"simd" +- *$' introspection
@@ -77,7 +80,7 @@ test_introspection() {
         [ "$(property "$property")" = "$type $value" ] && ok || bad "property $property"
         n_keys=$((n_keys + 1))
     done <keys
-    [ "$n_keys" -gt 10 ] && [ "$(grep -c ' property ' introspection)" = $((n_keys + 14)) ] && ok ||
+    [ "$n_keys" -gt 10 ] && [ "$(grep -c ' property ' introspection)" = $((n_keys + 17)) ] && ok ||
         bad "$n_keys keys"
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "camera_delay.h"
 #include "governor.h"
 
 #define MS 1e6
@@ -19,9 +20,17 @@ struct machine {
     uint64_t rng;
 };
 
+/* Stamps frames so long before they can be read, plus anything from 0 to the jitter. */
+struct camera {
+    double age_ns, jitter_ns;
+    struct camera_delay delay;
+};
+
 struct run {
     struct governor governor;
     struct machine machine;
+    struct camera camera;
+    double late_ns; /* our own reading */
     int64_t t_ns, interval_ns;
     uint64_t seq;
     int n;
@@ -48,9 +57,22 @@ static void start(struct run *r, int radius, int64_t interval_ns, struct machine
     governor_init(&r->governor, &config);
 }
 
+/* What is held against us of the time until the frame was read. */
+static double late_reading(struct run *r, int64_t *camera_ns)
+{
+    struct camera *c = &r->camera;
+    const double jitter_ns = c->jitter_ns > 0.0 ? c->jitter_ns * uniform(&r->machine.rng) : 0.0;
+    const int64_t wait_ns = (int64_t)(c->age_ns + jitter_ns + r->late_ns);
+
+    *camera_ns = camera_delay_step(&c->delay, r->t_ns, r->t_ns + wait_ns);
+    return wait_ns > *camera_ns ? (double)(wait_ns - *camera_ns) : 0.0;
+}
+
 static void frame(struct run *r, double load)
 {
     struct machine *m = &r->machine;
+    int64_t camera_ns;
+    const double other_ns = m->other_ns + late_reading(r, &camera_ns);
     const int radius = r->governor.limit;
     const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
     const double cost =
@@ -59,12 +81,13 @@ static void frame(struct run *r, double load)
     const struct governor_sample s = {.t_capture_ns = r->t_ns,
                                       .seq = r->seq,
                                       .filter_ns = (int64_t)cost,
-                                      .other_ns = (int64_t)m->other_ns,
+                                      .other_ns = (int64_t)other_ns,
+                                      .camera_ns = camera_ns,
                                       .radius = radius};
 
     assert_true(r->n < MAX_FRAMES);
     r->radius[r->n] = radius;
-    r->latency_ns[r->n++] = cost + m->other_ns;
+    r->latency_ns[r->n++] = cost + other_ns;
     r->t_ns += r->interval_ns;
     r->seq++;
     (void)governor_step(&r->governor, &s);
@@ -351,6 +374,182 @@ static void test_changed_wishes(void **state)
     assert_true(r.governor.passing);
 }
 
+/* --- cameras as they are: stamps that are old when the frame comes, and jitter --- */
+
+static const double camera_fps[] = {30, 60};
+
+/* 1.7 ms at radius 5, as a GPU or a fast CPU has it. */
+static const struct machine fast = {0.2 * MS, 1.5 * MS / 81, 0.5 * MS, 0.05, 0};
+
+static void start_camera(struct run *r, struct machine m, double fps, double age_ms,
+                         double jitter_ms)
+{
+    start(r, 5, (int64_t)(1000 * MS / fps), m);
+    r->camera.age_ns = age_ms * MS;
+    r->camera.jitter_ns = jitter_ms * MS;
+}
+
+static void test_old_stamps_cost_nothing(void **state)
+{
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (int age = 0; age <= 60; age++)
+            for (int jitter = 0; jitter <= 8; jitter += 2) {
+                struct run r;
+
+                start_camera(&r, fast, camera_fps[f], age, jitter);
+                frames(&r, 900, 1.0);
+                assert_int_equal(changes(&r, 0, r.n), 0);
+                assert_int_equal(r.radius[0], 5);
+            }
+}
+
+/* A load that needs a smaller radius gets the same one however old the stamps are. */
+static void test_old_stamps_under_load(void **state)
+{
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (int jitter = 0; jitter <= 8; jitter += 2) {
+            const double load = 900 / camera_fps[f];
+            struct run fresh;
+
+            start_camera(&fresh, fast, camera_fps[f], 0, jitter);
+            frames(&fresh, 1800, load);
+            assert_true(fresh.radius[1799] < 5);
+            for (int i = 0; i < fresh.n; i++)
+                assert_true(fresh.radius[i] > 0);
+            for (int from = 300; from + 600 <= fresh.n; from += 30)
+                assert_true(changes(&fresh, from, from + 600) <= 1);
+
+            for (int age = 5; age <= 60; age += 5) {
+                struct run r;
+
+                start_camera(&r, fast, camera_fps[f], age, jitter);
+                frames(&r, 1800, load);
+                for (int i = 0; i < r.n; i++)
+                    assert_int_equal(r.radius[i], fresh.radius[i]);
+            }
+        }
+}
+
+/* In the dark a camera exposes for longer, and frames are older when they come. Until that is
+ * known it looks like late reading; not for longer than the window of the estimate. */
+static void test_stamps_become_older(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start_camera(&r, fast, 30, 8, 2);
+    frames(&r, 300, 1.0);
+    r.camera.age_ns = 40 * MS;
+    frames(&r, 300, 1.0);
+    for (int i = 300 + 75; i < r.n; i++)
+        assert_int_equal(r.radius[i], 5);
+    r.camera.age_ns = 8 * MS;
+    frames(&r, 300, 1.0);
+    assert_int_equal(changes(&r, 600, r.n), 0);
+}
+
+/* The first frame can be younger, or much older, than what follows. */
+static void test_odd_first_stamp(void **state)
+{
+    static const double ages[] = {0, 500};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct run r;
+
+        start_camera(&r, fast, 30, ages[i], 0);
+        frame(&r, 1.0);
+        r.camera.age_ns = 34 * MS;
+        frames(&r, 300, 1.0);
+        assert_int_equal(changes(&r, 0, r.n), 0);
+    }
+}
+
+/* What we read too late is ours, as long as some frames are read in time. */
+static void test_late_reading_counts(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start_camera(&r, laptop, 30, 34, 0);
+    frames(&r, 300, 4.5);
+    assert_int_equal(changes(&r, 0, r.n), 0);
+    for (int i = 0; i < 300; i++) {
+        r.late_ns = i % 3 ? 15 * MS : 0;
+        frame(&r, 4.5);
+    }
+    assert_true(r.radius[320] < r.radius[299]);
+    assert_true(r.radius[599] < r.radius[299]);
+}
+
+/* What small radii cost is overrated until it has been measured. */
+static void test_tenfold_step_is_still_filtered(void **state)
+{
+    static const int radii[] = {5, 10, 16, 32};
+
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (int k = 0; k < 4; k++) {
+            const struct machine m = {0.1 * MS, 11 * MS / filter_taps(WINDOW_DISC, radii[k]),
+                                      1 * MS, 0.05, 0};
+            struct run r;
+            int fitting = 1;
+
+            start(&r, radii[k], (int64_t)(1000 * MS / camera_fps[f]), m);
+            frames(&r, 300, 1.0);
+            frames(&r, 600, 10.0);
+            for (int i = 0; i < r.n; i++)
+                assert_true(r.radius[i] > 0);
+            while (10.0 * 1.05 *
+                           (m.fixed_ns + m.per_tap_ns * filter_taps(WINDOW_DISC, fitting + 1)) +
+                       m.other_ns <=
+                   0.95 * 1000 * MS / camera_fps[f])
+                fitting++;
+            assert_true(r.radius[340] >= fitting - 1 && r.radius[340] <= fitting + 1);
+            check_budget(&r, 300, r.n, 1000 * MS / camera_fps[f]);
+        }
+}
+
+static void test_minimum_acts_at_once(void **state)
+{
+    struct governor_config wish = {
+        .interval_ns = 33333333, .radius = 10, .radius_min = 1, .window = WINDOW_DISC};
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 300, 8.0);
+    assert_true(r.governor.limit > 0 && r.governor.limit < 6);
+    wish.radius_min = 6;
+    governor_configure(&r.governor, &wish);
+    assert_int_equal(r.governor.limit, 6);
+    frames(&r, 10, 8.0);
+    assert_true(r.governor.passing); /* it was said not to go below */
+    wish.radius_min = 1;
+    governor_configure(&r.governor, &wish);
+    frames(&r, 4, 8.0);
+    assert_false(r.governor.passing);
+}
+
+/* A probe is the one frame that is filtered while others pass, and every one says so. */
+static void test_probes_are_told_apart(void **state)
+{
+    struct run r;
+    int probes = 0;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 60, 60.0);
+    for (int i = 0; i < 600; i++) {
+        assert_true(r.governor.passing);
+        probes += r.governor.limit > 0;
+        frame(&r, 60.0);
+    }
+    assert_in_range(probes, 5, 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +565,14 @@ int main(void)
         cmocka_unit_test(test_recorded_load),
         cmocka_unit_test(test_strange_clocks),
         cmocka_unit_test(test_changed_wishes),
+        cmocka_unit_test(test_old_stamps_cost_nothing),
+        cmocka_unit_test(test_old_stamps_under_load),
+        cmocka_unit_test(test_stamps_become_older),
+        cmocka_unit_test(test_odd_first_stamp),
+        cmocka_unit_test(test_late_reading_counts),
+        cmocka_unit_test(test_tenfold_step_is_still_filtered),
+        cmocka_unit_test(test_minimum_acts_at_once),
+        cmocka_unit_test(test_probes_are_told_apart),
     };
 
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);

@@ -29,8 +29,11 @@ static void status(void *user, struct sink_status *ret)
     (void)user;
     *ret = (struct sink_status){
         .fps = 29.97,
-        .latency_p50_ns = 9000000,
-        .latency_p99_ns = 21000000,
+        .latency_p50_ns = 43000000,
+        .latency_p99_ns = 55000000,
+        .added_p50_ns = 9000000,
+        .added_p99_ns = 21000000,
+        .camera_ns = 34000000,
         .budget_ns = 33333333,
         .radius_requested = 5,
         .radius = 3,

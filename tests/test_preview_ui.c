@@ -211,7 +211,7 @@ static void test_a_message_comes_and_goes(void **state)
 static void test_history(void **state)
 {
     struct preview_ui ui = fresh();
-    struct sink_status s = {.latency_p50_ns = 0};
+    struct sink_status s = {.added_p50_ns = 0};
     int64_t t = 100 * MS;
 
     (void)state;
@@ -221,8 +221,8 @@ static void test_history(void **state)
     assert_true(preview_ui_wants_status(&ui, t + 250 * MS));
     assert_int_equal(ui.n_history, 0); /* nothing was measured yet */
     for (int i = 1; i <= 400; i++, t += 250 * MS) {
-        s.latency_p50_ns = i * MS;
-        s.latency_p99_ns = 2 * i * MS;
+        s.added_p50_ns = i * MS;
+        s.added_p99_ns = 2 * i * MS;
         preview_ui_set_status(&ui, &s, t);
     }
     assert_int_equal(ui.n_history, 100);

@@ -119,8 +119,8 @@ static int64_t graph_top(const struct preview_ui *ui, int n)
     return top > 1000000 ? top : 1000000;
 }
 
-/* A column for each second, the newest at the right: the 99th percentile of latency, in front of
- * it the median, and a line at the budget. */
+/* A column for each second, the newest at the right: the 99th percentile of added latency, in front
+ * of it the median, and a line at the budget. */
 static void graph(struct column *c, const struct preview_ui *ui)
 {
     const int room = c->width / GRAPH_STEP;
@@ -148,17 +148,29 @@ static void graph(struct column *c, const struct preview_ui *ui)
     c->y += GRAPH_HEIGHT + 8;
 }
 
-static void latency_rows(struct column *c, const struct sink_status *s)
+static void percentiles_row(struct column *c, SDL_Color color, const char *label, int64_t p50_ns,
+                            int64_t p99_ns)
 {
-    const bool late = s->budget_ns && s->latency_p99_ns > s->budget_ns;
     char text[96];
 
-    if (s->latency_p99_ns > 0)
-        (void)snprintf(text, sizeof(text), "p50 %.1f ms, p99 %.1f ms", ms(s->latency_p50_ns),
-                       ms(s->latency_p99_ns));
+    if (p99_ns > 0)
+        (void)snprintf(text, sizeof(text), "p50 %.1f ms, p99 %.1f ms", ms(p50_ns), ms(p99_ns));
     else
         (void)snprintf(text, sizeof(text), "measuring");
-    row(c, late ? warning : bright, "latency", text);
+    row(c, color, label, text);
+}
+
+/* All since the camera's stamp, the camera's own part of it, and what is added to that, which is
+ * what the budget is for. */
+static void latency_rows(struct column *c, const struct sink_status *s)
+{
+    const bool late = s->budget_ns && s->added_p99_ns > s->budget_ns;
+    char text[96];
+
+    percentiles_row(c, bright, "latency", s->latency_p50_ns, s->latency_p99_ns);
+    (void)snprintf(text, sizeof(text), "%.1f ms", ms(s->camera_ns));
+    row(c, bright, "camera", text);
+    percentiles_row(c, late ? warning : bright, "added", s->added_p50_ns, s->added_p99_ns);
     if (s->budget_ns)
         (void)snprintf(text, sizeof(text), "%.1f ms", ms(s->budget_ns));
     else
@@ -197,7 +209,7 @@ static void count_row(struct column *c, const struct sink_status *s)
 
 static void statistics(struct paint *p, const struct preview_ui *ui)
 {
-    const int height = 7 * PAINT_LINE + GRAPH_HEIGHT + 12 + 2 * PADDING - 4;
+    const int height = 9 * PAINT_LINE + GRAPH_HEIGHT + 12 + 2 * PADDING - 4;
     int width = STATISTICS_WIDTH;
     struct column c = {p, MARGIN + PADDING, MARGIN + PADDING, 0};
 

@@ -199,10 +199,10 @@ void preview_ui_set_status(struct preview_ui *ui, const struct sink_status *stat
     ui->have_status = true;
     ui->t_status_ns = t_ns;
     /* Nothing was measured yet in the first second. */
-    if (status->latency_p99_ns <= 0 || (ui->n_history && t_ns - ui->t_history_ns < SECOND_NS))
+    if (status->added_p99_ns <= 0 || (ui->n_history && t_ns - ui->t_history_ns < SECOND_NS))
         return;
-    ui->p50_ns[ui->n_history % PREVIEW_HISTORY] = status->latency_p50_ns;
-    ui->p99_ns[ui->n_history % PREVIEW_HISTORY] = status->latency_p99_ns;
+    ui->p50_ns[ui->n_history % PREVIEW_HISTORY] = status->added_p50_ns;
+    ui->p99_ns[ui->n_history % PREVIEW_HISTORY] = status->added_p99_ns;
     ui->n_history++;
     ui->t_history_ns = t_ns;
 }

@@ -7,7 +7,7 @@
 
 #include "sink.h"
 
-#define PREVIEW_HISTORY 60 /* seconds in the graph of latency */
+#define PREVIEW_HISTORY 60 /* seconds in the graph of added latency */
 
 /* Keys are ASCII, as printed on them, or one of these. */
 enum preview_key { KEY_ESCAPE = 27, KEY_F11 = 256, KEY_LEFT, KEY_RIGHT };

@@ -8,6 +8,9 @@
 
 enum { N_FRAMES = 20 };
 
+#define MS INT64_C(1000000)
+#define MAX_AGE_NS (6000 * MS)
+
 static int read_frame(struct source *s)
 {
     struct error err = {.text = ""};
@@ -20,6 +23,8 @@ static int read_frame(struct source *s)
         must(r < 0 && err.text[0], "an error is told in words");
         return r;
     }
+    must(f.t_capture_ns > 0 && f.t_capture_ns <= kernel_now_ns(), "no frame is of the future");
+    must(f.t_capture_ns > kernel_now_ns() - MAX_AGE_NS, "what is no time is not believed");
     must(f.format == s->format && f.width == s->width && f.height == s->height,
          "frames are what the source said");
     if (f.format == FRAME_MJPG)
@@ -44,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     log_set_level(LOG_QUIET);
     kernel_start(KERNEL_CAMERA, in.data, in.left);
+    kernel_set_stamps(config.height * MS, config.width * MS / 64);
     r = source_v4l2.open(&s, &config, &err);
     must(!r || err.text[0], "an error is told in words");
     if (!r) {

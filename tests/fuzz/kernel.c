@@ -42,6 +42,7 @@ static struct {
         size_t length;
     } mapping[MAX_MAPPINGS];
     struct v4l2_pix_format pix;
+    int64_t age_ns, jitter_ns;
     uint32_t sequence, queue[MAX_BUFFERS], n_queued;
     bool frame_ready;
     int events, events_left;
@@ -84,6 +85,12 @@ void kernel_start(enum kernel_device device, const uint8_t *data, size_t size)
     if (k.pix.sizeimage < JPEG_BYTES)
         k.pix.sizeimage = JPEG_BYTES;
     kernel_operation();
+}
+
+void kernel_set_stamps(int64_t age_ns, int64_t jitter_ns)
+{
+    k.age_ns = age_ns;
+    k.jitter_ns = jitter_ns;
 }
 
 void kernel_stop(void)
@@ -159,6 +166,8 @@ static int queue_buffer(const struct v4l2_buffer *b)
 
 static int dequeue_buffer(struct v4l2_buffer *b)
 {
+    const int64_t t = k.now - k.age_ns - k.jitter_ns * (k.sequence % 8) / 8;
+
     if (!k.frame_ready || !k.n_queued)
         return -EAGAIN;
     k.frame_ready = false;
@@ -166,8 +175,8 @@ static int dequeue_buffer(struct v4l2_buffer *b)
     memmove(k.queue, k.queue + 1, --k.n_queued * sizeof(k.queue[0]));
     b->bytesused = k.pix.sizeimage;
     b->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
-    b->timestamp.tv_sec = k.now / 1000000000;
-    b->timestamp.tv_usec = k.now % 1000000000 / 1000;
+    b->timestamp.tv_sec = t / 1000000000;
+    b->timestamp.tv_usec = t % 1000000000 / 1000;
     b->sequence = k.sequence++;
     return 0;
 }

@@ -25,6 +25,9 @@ enum kernel_device { KERNEL_CAMERA, KERNEL_LOOPBACK };
  *   192..255  up to four values written over the honest answer, six bytes for each: where, what */
 void kernel_start(enum kernel_device device, const uint8_t *data, size_t size);
 
+/* Frames are stamped so long before they can be read, plus anything up to the jitter. */
+void kernel_set_stamps(int64_t age_ns, int64_t jitter_ns);
+
 /* Begins an operation, which must come to an end within a sane number of calls and of hours. */
 void kernel_operation(void);
 

@@ -108,10 +108,25 @@ stop_bilatcam() {
     [ "$status" = 0 ] || fail "bilatcam ended with status $status after SIG${1:-TERM}"
 }
 
-# statistic KEY: from the JSON that bilatcam wrote when it ended.
+# statistic KEY [KEY]: from the JSON that bilatcam wrote when it ended.
 statistic() {
-    python3 -ISc 'import json, sys; print(json.load(open("stats.json"))[sys.argv[1]])' \
-        "$1" 2> /dev/null || fail "stats.json has no $1: $(cat stats.json)"
+    python3 -ISc 'import functools, json, sys
+print(functools.reduce(lambda a, k: a[k], sys.argv[1:], json.load(open("stats.json"))))' \
+        "$@" 2> /dev/null || fail "stats.json has no $*: $(cat stats.json)"
+}
+
+# check_old_stamps BUDGET OPTION...: a camera whose stamps are older than the budget, in ms, when
+# its frames come: all of them are filtered at the radius asked for, because that is not added.
+check_old_stamps() {
+    local camera_ms
+    "$bilatcam" "${settings[@]}" --latency-budget "$1" -o null: --stats stats.json "${@:2}" \
+        2>> bilatcam.log || fail "bilatcam ended with status $?"
+    camera_ms=$(statistic camera_ms p50)
+    [ "${camera_ms%.*}" -gt "$1" ] || fail "the camera's own delay is $camera_ms ms"
+    [ "$(statistic radius_min_used)" = "$(statistic radius_requested)" ] ||
+        fail "radius $(statistic radius_min_used), added $(statistic added_ms)"
+    detail "camera $camera_ms ms, added p50 $(statistic added_ms p50) ms, max" \
+        "$(statistic added_ms max) ms"
 }
 
 # holds NODE: has bilatcam this device open?

@@ -22,6 +22,7 @@ add on-demand-unknown      0.12.7          camera_stays auto "does not tell whet
 add on-demand-off          0.15.0          camera_stays off
 add daemon-stopped         0.15.0          daemon_stopped
 add clock-jumps            0.15.0          clock_jumps
+add old-stamps             0.15.0          old_stamps
 
 # watch OPTION...: bilatcam, and a reader of its virtual camera.
 watch() {
@@ -388,4 +389,12 @@ clock_jumps() {
     [ "$(late_frames)" = 0 ] || fail "$(late_frames) frames are said to be late"
     [ "$(statistic reconnects)" = 1 ] || fail "$(statistic reconnects) reconnects"
     detail "latency $(statistic latency_ms)"
+}
+
+# vivid stamps no frame before it is there, so the stamps are made older on their way here: by
+# more than those of real cameras are, because everything else is slower here, too.
+old_stamps() {
+    local library=${bilatcam%/*}/tests/libold-stamps.so
+    [ -e "$library" ] || skip "no $library: it is built with the tests"
+    LD_PRELOAD=$library OLD_STAMPS_MS=900 check_old_stamps 600 -i "$camera" --format yuyv --size 320x180 --fps 5 --frames 20
 }

@@ -15,6 +15,7 @@ add usb-replug-same-node     0.15.0 usb_replug_same_node
 add usb-replug-other-node    0.15.0 usb_replug_other_node
 add usb-hang                 0.15.0 usb_hang
 add usb-death                0.15.0 usb_death
+add usb-old-stamps           0.15.0 usb_old_stamps
 
 # --- the camera ----------------------------------------------------------------------
 
@@ -248,4 +249,12 @@ usb_death() {
     usb one picture 2
     usb_plug one
     usb_back
+}
+
+# uvcvideo stamps a frame when its first piece comes, 700 ms before the last one does.
+usb_old_stamps() {
+    usb_start one
+    usb one slow 700
+    usb_plug one
+    check_old_stamps 600 -i "$camera" --format yuyv --size 640x480 --frames 8
 }

@@ -10,6 +10,7 @@
  *   picture N         shows another picture
  *   good, cut, gap, empty, garbage, wrong-size, error, hang [N]
  *                     what frames are like from now on; all, or only every Nth
+ *   slow MS           a frame takes so long from its first byte to its last
  *   die               ends at once */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -75,6 +76,8 @@ struct camera {
     bool streaming;
     struct mode mode;
     int64_t t_next_ns; /* of the next frame */
+    int64_t slow_ns;   /* from the first piece of a frame to the last */
+    int64_t t_last_ns; /* when the last piece of this one is due */
     unsigned n_frames;
     uint8_t frame_id; /* alternates, so that the host sees where a frame ends */
 
@@ -217,13 +220,18 @@ static void start(struct camera *c)
     printf("streaming %s %dx%d\n", c->mode.jpeg ? "mjpg" : "yuyv", c->mode.width, c->mode.height);
 }
 
+static bool last_piece(const struct camera *c)
+{
+    return c->frame.size - c->sent <= DEVICE_PAYLOAD - PAYLOAD_HEADER;
+}
+
 /* When there is something to send, or INT64_MAX. */
 static int64_t t_due(const struct camera *c)
 {
     if (!c->streaming || !c->n_urbs)
         return INT64_MAX;
     if (c->sending)
-        return 0;
+        return last_piece(c) ? c->t_last_ns : 0;
     return c->fault == HANG ? INT64_MAX : c->t_next_ns;
 }
 
@@ -236,6 +244,7 @@ static void begin_frame(struct camera *c)
     c->frame = c->flawed ? c->bad : c->good;
     c->sent = 0;
     c->sending = true;
+    c->t_last_ns = now + c->slow_ns;
     c->frame_id ^= UVC_STREAM_FID;
     /* Frames that could not be sent in time are left out. */
     c->t_next_ns += c->mode.interval_ns;
@@ -367,6 +376,8 @@ static void obey(struct camera *c, const char *line)
         unplug(c);
     } else if (!strcmp(word, "picture")) {
         c->picture = number;
+    } else if (!strcmp(word, "slow")) {
+        c->slow_ns = (int64_t)number * 1000000;
     } else if (!strcmp(word, "die")) {
         exit(0);
     } else if (find_fault(word) < N_FAULTS && number > 0) {
@@ -412,11 +423,12 @@ static void run(struct camera *c)
             serve_host(c);
         if (fds[1].revents)
             read_commands(c);
-        if (t_due(c) <= now_ns()) {
-            if (!c->sending)
-                begin_frame(c);
+        if (t_due(c) > now_ns())
+            continue;
+        if (!c->sending)
+            begin_frame(c);
+        if (t_due(c) <= now_ns())
             send_payload(c);
-        }
     }
 }
 
