@@ -41,19 +41,20 @@ static uint8_t level(double x)
     return (uint8_t)(x < 0.0 ? 0 : x > 255.0 ? 255 : lround(x));
 }
 
-/* Row @y of @f as R'G'B' bytes; chroma samples are repeated for the pixels that share them. */
+/* Row @y of @f as R'G'B' bytes; chroma samples are repeated for the pixels that share them, and a
+ * picture that has none is grey. */
 static void rgb_row(const struct frame *f, double m[3][3], int y, uint8_t *rgb)
 {
     const struct format_info *const info = &format_table[f->format];
     const double black = f->colour.range == COLOUR_LIMITED ? 16.0 : 0.0;
     struct samples s[3];
 
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < info->components; c++)
         s[c] = frame_samples(f, c);
     for (int x = 0; x < f->width; x++) {
-        double yuv[3];
+        double yuv[3] = {0.0, 0.0, 0.0};
 
-        for (int c = 0; c < 3; c++) {
+        for (int c = 0; c < info->components; c++) {
             const int sx = c ? x >> info->hshift : x, sy = c ? y >> info->vshift : y;
 
             yuv[c] = s[c].base[(size_t)sy * s[c].stride + (size_t)(sx * s[c].step)] -
