@@ -9,25 +9,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_id.h"
 #include "log.h"
 #include "thread.h"
 
-/* Writing to a file that is read, or twice to one, would destroy it. */
-static bool same_file(const char *a, const char *b)
+/* Writing to a file that is read, or twice to one, would destroy it. Compared before anything is
+ * opened: what the first of two creates would otherwise be in the way of the second. */
+static int check_files(const struct settings *s, struct error *err)
 {
-    struct stat x, y;
+    const bool reads = pipeline_source_for(s->input) == &source_y4m;
+    /* Neither of these is a file. */
+    const bool writes = strcmp(s->output, "auto") && strcmp(s->output, "null:");
+    const struct {
+        const char *what, *path;
+    } written[] = {
+        {"output", writes ? s->output : ""}, {"statistics", s->stats}, {"trace", s->trace}};
+    struct file_id input, ids[3];
+    const bool has_input = reads && !file_id_get(s->input, STDIN_FILENO, &input) &&
+                           (input.type == 0 || S_ISREG(input.type) || S_ISFIFO(input.type));
 
-    if (strcmp(a, "-") ? stat(a, &x) : fstat(STDIN_FILENO, &x))
-        return false;
-    return *b && strcmp(b, "-") && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    for (int i = 0; i < 3; i++) {
+        if (!*written[i].path || file_id_get(written[i].path, STDOUT_FILENO, &ids[i])) {
+            ids[i] = (struct file_id){.dev = (dev_t)-1};
+            continue;
+        }
+        if (has_input && file_id_equal(&ids[i], &input))
+            return error_usage(err, "'%s' is read and would be overwritten: choose another name",
+                               written[i].path);
+        for (int k = 0; k < i; k++)
+            if (file_id_equal(&ids[i], &ids[k]) && !file_id_is_null(&ids[i]))
+                return error_usage(
+                    err, "%s '%.150s' and %s '%.150s' are the same file: choose another name",
+                    written[k].what, written[k].path, written[i].what, written[i].path);
+    }
+    return 0;
 }
 
 /* What can be seen to be wrong before anything is opened or written. */
 static int check_wishes(const struct settings *s, struct error *err)
 {
-    const char *const written[] = {s->output, s->stats, s->trace};
-
     if (!pipeline_sink_for(s->output))
         return error_usage(
             err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
@@ -35,14 +55,7 @@ static int check_wishes(const struct settings *s, struct error *err)
     if (s->preview)
         return error_set(err, -ENOTSUP, "the preview window is not built into this program");
 #endif
-    for (int i = 0; i < 3; i++) {
-        if (same_file(s->input, written[i]))
-            return error_usage(err, "'%s' is read and would be overwritten: choose another name",
-                               written[i]);
-        if (i && strcmp(s->output, "-") && same_file(s->output, written[i]))
-            return error_usage(err, "'%s' is already the output: choose another name", written[i]);
-    }
-    return 0;
+    return check_files(s, err);
 }
 
 static int open_capture(struct pipeline *p, struct error *err)

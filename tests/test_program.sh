@@ -158,7 +158,7 @@ test_bad_files() {
     refused 2 "once.y4m' is read and would be overwritten" -i ./once.y4m -o once.y4m
     refused 2 "once.y4m' is read" -i once.y4m -o null: --stats once.y4m
     refused 2 "once.y4m' is read" -i once.y4m -o null: --trace ./once.y4m
-    refused 2 "new.y4m' is already the output|is read" -i once.y4m -o once.y4m --stats new.y4m
+    refused 2 "once.y4m' is read" -i once.y4m -o once.y4m --stats new.y4m
     # shellcheck disable=SC2094 # that is the mistake to be refused
     timeout 60 "$bilatcam" -i - -o once.y4m <once.y4m 2>err
     [ $? -eq 2 ] && ok || bad "standard input is the output"
@@ -171,6 +171,36 @@ test_bad_files() {
         run 1 -i test: --size 64x48 -o null: --frames 2 --stats /dev/full
         expect err "/dev/full.*No space left" 'full disk'
     fi
+}
+
+# clash PATTERN ARGUMENT...: two files of the run are one.
+clash() {
+    refused 2 "$1" -i test: --frames 2 "${@:2}"
+}
+
+# Two that would write to one file, also where it is not there yet: nothing is opened, so nothing
+# is made.
+test_same_files() {
+    mkdir same
+    ln -s same other
+    ln -s new same/dangling
+    mkfifo same/fifo
+    clash "statistics 'same/new' and trace './same/new' are the same file: choose" \
+        -o null: --stats same/new --trace ./same/new
+    clash "same file" -o null: --stats same/new --trace other/new
+    clash "same file" -o null: --stats same/new --trace other/dangling
+    clash "same file" -o null: --stats same/fifo --trace other/fifo
+    clash "output 'same/new.y4m' and statistics 'other/new.y4m' are the same" \
+        -o same/new.y4m --stats other/new.y4m
+    clash "output 'same/new.y4m' and trace" -o same/new.y4m --trace "$dir/same/new.y4m"
+    clash "output '-' and statistics '/dev/stdout' are the same" -o - --stats /dev/stdout
+    clash "statistics '-' and trace '/dev/fd/1'" -o null: --stats - --trace /dev/fd/1
+    refused 2 "other/new.y4m' is read and would be overwritten" -i same/new.y4m -o null: \
+        --trace other/new.y4m
+    [ ! -e same/new ] && [ ! -e same/new.y4m ] && ok || bad "a refused file was made"
+    run 0 -i test: --size 64x48 --frames 1 -o null: --stats /dev/null --trace /dev/null
+    run 0 -i test: --size 64x48 --frames 1 -o null: --stats auto --trace null:
+    run 0 -i test: --size 64x48 --frames 1 -o same/a.y4m --stats same/b --trace same/c
 }
 
 test_closed_pipe() {
@@ -305,7 +335,7 @@ PY
 }
 
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
-    test_closed_pipe test_files test_signals test_stop_when_stuck test_reload test_live_frames; do
+    test_same_files test_closed_pipe test_files test_signals test_stop_when_stuck test_reload test_live_frames; do
     "$t"
 done
 echo "$passed passed, $failed failed"
