@@ -60,6 +60,7 @@ struct frame {
     int64_t t_capture_ns;       /* CLOCK_MONOTONIC, when the camera had the frame */
     uint64_t seq;               /* the source's frame number, from 0 */
     const struct frame *before; /* the same picture unfiltered, for sinks that compare; or NULL */
+    const char *y4m_tags;       /* of its FRAME line in a YUV4MPEG2 stream; or NULL */
 };
 
 struct fraction {

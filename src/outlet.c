@@ -220,6 +220,7 @@ static struct frame fit(struct outlet *o, const struct frame *f, struct frame *s
     }
     scratch->seq = f->seq;
     scratch->t_capture_ns = f->t_capture_ns;
+    scratch->y4m_tags = f->y4m_tags;
     return *scratch;
 }
 

@@ -83,6 +83,7 @@ static struct sink_config sink_wishes(const struct pipeline *p)
         .pace = !p->shared.live,
         .stop_fd = p->shared.stop_fd,
         .control = &p->control,
+        .y4m = p->capture.source ? p->capture.source->y4m : NULL,
     };
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "frame.h"
+#include "y4m.h"
 
 struct slot {
     struct frame raw;           /* as captured, in the working layout */
@@ -21,6 +22,9 @@ struct slot {
     int64_t t_ready_ns;    /* when it was handed to the filter stage */
     int64_t queue_ns;      /* from then until filtering began */
     int64_t filter_ns;     /* submit to collected */
+
+    /* Where `y4m_tags` of both frames points. */
+    char y4m_tags[Y4M_LINE_MAX];
 };
 
 enum ring_policy {

@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "frame.h"
+#include "y4m.h"
 
 /* What a sink with a user in front of it can ask and do. */
 struct sink_status {
@@ -40,6 +41,7 @@ struct sink_config {
     int stop_fd;          /* readable once write must not wait any more */
     bool alone;           /* there is no other output: without this one nothing is seen */
     const struct sink_control *control; /* lives longer than the sink */
+    const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
 };
 
 struct sink {

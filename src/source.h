@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "frame.h"
+#include "y4m.h"
 
 #define SOURCE_NAME_MAX 1024
 
@@ -29,6 +30,9 @@ struct source {
     bool live;           /* frames come at their own pace and untaken ones are lost */
     uint64_t n_dropped;  /* frames lost before read, so far */
     uint64_t n_bad;      /* damaged frames passed over by read, so far */
+
+    /* What the header of a y4m file or pipe says; NULL where there is none. */
+    const struct y4m_header *y4m;
 };
 
 struct source_ops {

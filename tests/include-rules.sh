@@ -11,7 +11,7 @@ root=$(realpath "${1:-"$(dirname "$0")/.."}")
 
 # Headers that anybody may see: errors, messages, pictures, settings, and helpers for threads,
 # processes and devices.
-helper='^(src/(error|log|frame|colour|filter|thread|engine_process|font|snapshot|v4l2[a-z0-9_-]*)\.h|config-build\.h)$'
+helper='^(src/(error|log|frame|colour|filter|thread|engine_process|font|snapshot|y4m|v4l2[a-z0-9_-]*)\.h|config-build\.h)$'
 
 # Folder, and what its files may see besides the helpers and the folder itself.
 rooms=(

@@ -225,6 +225,44 @@ test_files() {
     expect stats.json '"frames_in": 5, "frames_out": 5, "frames_dropped": 0, "frames_bad": 0' files
 }
 
+# What a file says of itself stays, to the byte, but for what the user changes. The picture is the
+# same with radius 0, whatever else is said of it.
+test_y4m_tags() {
+    local tags out
+    for tags in 'W64 H48 F30:1 Ip A1:1 C420jpeg' 'H48 W64 F30000:1001 I? A4:3 C420mpeg2' \
+        'C420paldv W64 H48 F25:1 A0:0 XYSCSS=420PALDV XCOLORRANGE=FULL' 'W64 H48' \
+        'W064 H48 F0:0 Xone Xtwo Zunknown C420' 'W64 H48  F50:2 Xa=b '; do
+        {
+            header "$tags"
+            printf 'FRAME Xfirst I  \n'
+            head -c 4608 /dev/urandom
+            printf 'FRAME\n'
+            head -c 4608 /dev/urandom
+            printf 'FRAME %04000d\n' 0
+            head -c 4608 /dev/urandom
+        } >tagged.y4m
+        run 0 -i tagged.y4m -o same.y4m --radius 0
+        cmp tagged.y4m same.y4m 2>err && ok || bad "tags of '$tags'"
+        run 0 -i tagged.y4m -o same.y4m --radius 2
+        [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $tags" ] && ok || bad "tags of '$tags' filtered"
+        grep -aq '^FRAME Xfirst I  $' same.y4m && ok || bad "tags of a frame"
+    done
+    { header W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept; frames 1 4608; } >tagged.y4m
+    while read -r tags out; do
+        # shellcheck disable=SC2086 # several options
+        run 0 -i tagged.y4m -o same.y4m --radius 0 $tags
+        [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $out" ] && ok || bad "header with $tags: $(head -n 1 same.y4m)"
+    done <<'END'
+--fps=50 W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept
+--fps=25 W64 H48 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept F25:1
+--output-format=yu12 W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept
+--output-format=yuyv W64 H48 F50:1 Ip A4:3 Xkept C422
+END
+    { header W64 H48 F50:1 C422 Xkept; frames 1 6144; } >tagged.y4m
+    run 0 -i tagged.y4m -o same.y4m --output-format yu12
+    [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 W64 H48 F50:1 Xkept C420jpeg" ] && ok || bad "4:2:0 of 4:2:2"
+}
+
 test_signals() {
     local signal pid
     for signal in INT TERM; do
@@ -335,7 +373,7 @@ PY
 }
 
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
-    test_same_files test_closed_pipe test_files test_signals test_stop_when_stuck test_reload test_live_frames; do
+    test_same_files test_closed_pipe test_files test_y4m_tags test_signals test_stop_when_stuck test_reload test_live_frames; do
     "$t"
 done
 echo "$passed passed, $failed failed"

@@ -108,6 +108,13 @@ static int fail(struct y4m_sink *y, int r, struct error *err)
                      cut ? "the frames before it are whole" : "it may end with half a frame");
 }
 
+static int put_frame_line(struct y4m_sink *y, const char *tags)
+{
+    char line[sizeof("FRAME\n") + Y4M_LINE_MAX];
+
+    return put(y, line, (size_t)snprintf(line, sizeof(line), "FRAME%s\n", tags));
+}
+
 static int y4m_write(struct sink *s, const struct frame *f, struct error *err)
 {
     struct y4m_sink *y = (struct y4m_sink *)s;
@@ -116,7 +123,7 @@ static int y4m_write(struct sink *s, const struct frame *f, struct error *err)
     if (y->failed)
         return error_set(err, -EIO, "%s has failed before", y->file);
     y->begun = false;
-    r = put(y, "FRAME\n", 6);
+    r = put_frame_line(y, f->y4m_tags ? f->y4m_tags : "");
     for (int p = 0; !r && p < format_table[f->format].planes; p++)
         r = put_plane(y, f, p);
     if (r)
@@ -200,16 +207,80 @@ static void set_picture(struct y4m_sink *y, const struct sink_config *config)
     (void)frame_layout_packed(p);
 }
 
-static int write_header(struct y4m_sink *y, struct fraction fps, struct error *err)
+/* What is true of the pictures that are written, in the words of the header. */
+struct own_tag {
+    char text[32];
+    bool differs; /* from what the source's header says */
+};
+
+enum { N_OWN_TAGS = 4 };
+
+static void make_own_tags(struct own_tag own[N_OWN_TAGS], const struct frame *p,
+                          const struct sink_config *config)
+{
+    const struct fraction fps = config->fps;
+    const struct y4m_header *h = config->y4m;
+    const bool differs[N_OWN_TAGS] = {h && h->width != p->width, h && h->height != p->height,
+                                      h && (h->fps.num != fps.num || h->fps.den != fps.den),
+                                      h && h->format != p->format};
+
+    (void)snprintf(own[0].text, sizeof(own[0].text), "W%d", p->width);
+    (void)snprintf(own[1].text, sizeof(own[1].text), "H%d", p->height);
+    (void)snprintf(own[2].text, sizeof(own[2].text), "F%" PRIu32 ":%" PRIu32, fps.den ? fps.num : 0,
+                   fps.num ? fps.den : 0);
+    (void)snprintf(own[3].text, sizeof(own[3].text), "C%s", colour_space(p->format));
+    for (int i = 0; i < N_OWN_TAGS; i++)
+        own[i].differs = differs[i];
+}
+
+/* Which of @own a tag of the source's header is about, or NULL. The comment that repeats the
+ * chroma siting counts as that. */
+static const struct own_tag *own_tag_for(const struct own_tag own[N_OWN_TAGS], const char *tag)
+{
+    if (!strncmp(tag, "XYSCSS=", 7))
+        return &own[N_OWN_TAGS - 1];
+    for (int i = 0; i < N_OWN_TAGS; i++)
+        if (own[i].text[0] == tag[0])
+            return &own[i];
+    return NULL;
+}
+
+/* The tags of the source's header to the byte, but for those that are no longer true: these go,
+ * and what is true follows at the end. */
+static int keep_tags(char *text, size_t size, const char *tags, const struct own_tag *own)
+{
+    size_t n = 0;
+
+    for (const char *tag = tags; *tag;) {
+        const size_t length = 1 + strcspn(tag + 1, " ");
+        const struct own_tag *o = own_tag_for(own, tag + 1);
+
+        if (!o || !o->differs)
+            n += (size_t)snprintf(text + n, size - n, "%.*s", (int)length, tag);
+        tag += length;
+    }
+    for (int i = 0; i < N_OWN_TAGS; i++)
+        if (own[i].differs)
+            n += (size_t)snprintf(text + n, size - n, " %s", own[i].text);
+    return (int)n;
+}
+
+static int write_header(struct y4m_sink *y, const struct sink_config *config, struct error *err)
 {
     const struct frame *p = &y->base.picture;
-    char header[160];
-    const int n =
-        snprintf(header, sizeof(header),
-                 "YUV4MPEG2 W%d H%d F%" PRIu32 ":%" PRIu32 " Ip A0:0 C%s XCOLORRANGE=%s\n",
-                 p->width, p->height, fps.den ? fps.num : 0, fps.num ? fps.den : 0,
-                 colour_space(p->format), p->colour.range == COLOUR_FULL ? "FULL" : "LIMITED");
-    const int r = put(y, header, (size_t)n);
+    struct own_tag own[N_OWN_TAGS];
+    char tags[Y4M_LINE_MAX + sizeof(own)], header[sizeof(Y4M_MAGIC) + sizeof(tags)];
+    int n, r;
+
+    make_own_tags(own, p, config);
+    if (config->y4m)
+        n = keep_tags(tags, sizeof(tags), config->y4m->tags, own);
+    else
+        n = snprintf(tags, sizeof(tags), " %s %s %s Ip A0:0 %s XCOLORRANGE=%s", own[0].text,
+                     own[1].text, own[2].text, own[3].text,
+                     p->colour.range == COLOUR_FULL ? "FULL" : "LIMITED");
+    n = snprintf(header, sizeof(header), Y4M_MAGIC "%.*s\n", n, tags);
+    r = put(y, header, (size_t)n);
 
     if (r)
         return error_set(err, r, "cannot write the header of %s: %s", y->file,
@@ -262,7 +333,7 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
     set_picture(y, config);
     r = open_file(y, config->name, err);
     if (!r)
-        r = write_header(y, config->fps, err);
+        r = write_header(y, config, err);
     if (r) {
         y->failed = true;
         (void)y4m_close(&y->base, NULL);

@@ -2,8 +2,8 @@
  *
  * Frames are lent from one buffer that holds the frame being read and what came with it; what
  * is left over moves to the front before the buffer is filled again. Interlaced files are
- * refused: a filter over both fields would mix two moments, and the output could not say that
- * it is interlaced. Chroma siting (jpeg, mpeg2, paldv) makes no difference to the filter. */
+ * refused: a filter over both fields would mix two moments. Chroma siting (jpeg, mpeg2, paldv)
+ * makes no difference to the filter. */
 #include "source.h"
 
 #include <errno.h>
@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "YUV4MPEG2"
-#define MAX_LINE 4096   /* bytes of a header or FRAME line, its end included */
 #define CHUNK (1 << 16) /* bytes that are read beyond the frame asked for */
 
 struct y4m_source {
@@ -28,6 +26,8 @@ struct y4m_source {
     bool end; /* the file has no more bytes to read */
     uint8_t *buffer;
     size_t size, first, last; /* bytes [first, last) are read and not yet used */
+    struct y4m_header header;
+    char frame_tags[Y4M_LINE_MAX]; /* of the present frame: the buffer moves on */
     struct frame frame;
     size_t frame_bytes;
     uint64_t next;
@@ -84,7 +84,7 @@ static int fill(struct y4m_source *y, size_t bytes, struct error *err)
     return 0;
 }
 
-/* Takes one line of at most MAX_LINE bytes from the buffer; its end becomes a '\0'. @ret is
+/* Takes one line of at most Y4M_LINE_MAX bytes from the buffer; its end becomes a '\0'. @ret is
  * NULL when there is no such line. */
 static int take_line(struct y4m_source *y, char **ret, struct error *err)
 {
@@ -98,14 +98,14 @@ static int take_line(struct y4m_source *y, char **ret, struct error *err)
         if (r)
             return r;
         nl = memchr(y->buffer + y->first, '\n', y->last - y->first);
-        if (nl && nl - (y->buffer + y->first) < MAX_LINE) {
+        if (nl && nl - (y->buffer + y->first) < Y4M_LINE_MAX) {
             *nl = '\0';
             *ret = (char *)y->buffer + y->first;
             y->first = (size_t)(nl - y->buffer) + 1;
             return 0;
         }
         have = y->last - y->first + 1;
-    } while (!y->end && have <= MAX_LINE);
+    } while (!y->end && have <= Y4M_LINE_MAX);
     return 0;
 }
 
@@ -169,7 +169,7 @@ static int parse_tag(struct y4m_source *y, const char *tag, struct error *err)
 static int read_header(struct y4m_source *y, struct error *err)
 {
     struct source *s = &y->base;
-    const size_t magic = strlen(MAGIC);
+    const size_t magic = strlen(Y4M_MAGIC);
     const char *problem, *tag;
     char *line, *rest;
     int r = fill(y, magic + 1, err);
@@ -178,8 +178,8 @@ static int read_header(struct y4m_source *y, struct error *err)
         return r;
     if (y->last == 0)
         return error_set(err, -EINVAL, "%s is empty", y->file);
-    if (y->last <= magic || memcmp(y->buffer, MAGIC, magic) || !strchr(" \n", y->buffer[magic]) ||
-        !y->buffer[magic])
+    if (y->last <= magic || memcmp(y->buffer, Y4M_MAGIC, magic) ||
+        !strchr(" \n", y->buffer[magic]) || !y->buffer[magic])
         return error_set(err, -EINVAL,
                          "%s is not a YUV4MPEG2 file (ffmpeg -i FILE out.y4m makes one)", y->file);
     r = take_line(y, &line, err);
@@ -188,7 +188,9 @@ static int read_header(struct y4m_source *y, struct error *err)
     if (!line && y->end)
         return error_set(err, -EINVAL, "%s ends in the middle of its header", y->file);
     if (!line)
-        return error_set(err, -EINVAL, "%s has a header of more than %d bytes", y->file, MAX_LINE);
+        return error_set(err, -EINVAL, "%s has a header of more than %d bytes", y->file,
+                         Y4M_LINE_MAX);
+    (void)snprintf(y->header.tags, sizeof(y->header.tags), "%s", line + magic);
     for (rest = line + magic; (tag = strsep(&rest, " "));)
         if ((r = parse_tag(y, tag, err)))
             return r;
@@ -197,6 +199,11 @@ static int read_header(struct y4m_source *y, struct error *err)
     problem = frame_size_problem(s->width, s->height);
     if (problem)
         return error_set(err, -EINVAL, "%s is %dx%d: %s", y->file, s->width, s->height, problem);
+    y->header.format = s->format;
+    y->header.width = s->width;
+    y->header.height = s->height;
+    y->header.fps = s->fps;
+    s->y4m = &y->header;
     return 0;
 }
 
@@ -260,7 +267,7 @@ static int prepare_frames(struct y4m_source *y, struct error *err)
                               .height = y->base.height,
                               .colour = y->base.colour};
     y->frame_bytes = frame_layout_packed(&y->frame);
-    if (grow_buffer(y, y->frame_bytes + MAX_LINE + CHUNK))
+    if (grow_buffer(y, y->frame_bytes + Y4M_LINE_MAX + CHUNK))
         return error_set(err, -ENOMEM, "out of memory for frames of %dx%d", y->base.width,
                          y->base.height);
     return 0;
@@ -293,7 +300,7 @@ static int y4m_open(struct source **ret, const struct source_config *config, str
     if (r)
         goto error;
     (void)snprintf(y->base.name, sizeof(y->base.name), "%s", y->file);
-    r = grow_buffer(y, MAX_LINE);
+    r = grow_buffer(y, Y4M_LINE_MAX);
     if (r) {
         (void)error_set(err, r, "out of memory for %s", y->file);
         goto error;
@@ -326,12 +333,14 @@ static int read_frame_line(struct y4m_source *y, struct error *err)
     r = take_line(y, &line, err);
     if (r)
         return r;
-    if (!line && y->end && y->last - y->first < MAX_LINE)
+    if (!line && y->end && y->last - y->first < Y4M_LINE_MAX)
         return error_set(err, -EBADMSG, "%s ends in the middle of frame %" PRIu64 ": in its header",
                          y->file, y->next + 1);
     if (!line || strncmp(line, "FRAME", 5) || (line[5] && line[5] != ' '))
         return error_set(err, -EBADMSG, "%s is broken at frame %" PRIu64 ": no FRAME line there",
                          y->file, y->next + 1);
+    (void)snprintf(y->frame_tags, sizeof(y->frame_tags), "%s", line + 5);
+    y->frame.y4m_tags = y->frame_tags;
     return 0;
 }
 
