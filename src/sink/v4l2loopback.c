@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "pace.h"
 #include "sink.h"
 #include "v4l2.h"
 #include "v4l2loopback_readers.h"
@@ -23,17 +23,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define WATCH_NS (6 * SECOND_NS / 5) /* a writer that is alive repeats its frame every second */
 #define STUCK_NS SECOND_NS           /* a write that may not go on for so long has failed */
-#define MAX_LAG_INTERVALS 4          /* later than this, the clock is set anew */
-#define MAX_INTERVAL 3600            /* seconds; a rate that slow is a mistake in some header */
 #define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
-
-/* When frames are due, to the nanosecond and without rounding errors that add up. */
-struct pace {
-    bool on, running;
-    struct fraction fps;
-    int64_t t_due;
-    int64_t remainder; /* in units of 1/fps.num ns, not yet in t_due */
-};
 
 struct loopback {
     struct sink base;
@@ -46,44 +36,6 @@ struct loopback {
     int64_t t_check_ns; /* when to look next at how others see the node; 0 = never looked */
     bool exclusive;     /* it was only a camera then, as it should be */
 };
-
-/* --- keeping pace --- */
-
-static int64_t interval_ns(const struct pace *p)
-{
-    return SECOND_NS * (int64_t)p->fps.den / p->fps.num;
-}
-
-static void pace_advance(struct pace *p)
-{
-    p->remainder += SECOND_NS * (int64_t)p->fps.den % p->fps.num;
-    p->t_due += interval_ns(p) + p->remainder / p->fps.num;
-    p->remainder %= p->fps.num;
-}
-
-/* Sleeps until the next frame is due: 0 or -ECANCELED. */
-static int pace_wait(struct pace *p, int stop_fd)
-{
-    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
-    int64_t now = now_ns();
-
-    if (!p->on)
-        return 0;
-    if (!p->running || now > p->t_due + MAX_LAG_INTERVALS * interval_ns(p)) {
-        p->running = true;
-        p->t_due = now;
-        p->remainder = 0;
-    }
-    for (; now < p->t_due; now = now_ns()) {
-        const int64_t left = p->t_due - now;
-        const struct timespec t = {.tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS};
-
-        if (ppoll(&stop, 1, &t, NULL) > 0)
-            return -ECANCELED;
-    }
-    pace_advance(p);
-    return 0;
-}
 
 /* --- taking the node --- */
 
@@ -350,9 +302,7 @@ static struct loopback *loopback_create(const struct sink_config *config)
     l->base.hold = true;
     l->fd = -1;
     l->stop_fd = config->stop_fd;
-    l->pace.fps = config->fps;
-    l->pace.on =
-        config->pace && config->fps.num && config->fps.den / config->fps.num < MAX_INTERVAL;
+    pace_init(&l->pace, config->pace, config->fps);
     return l;
 }
 
@@ -373,7 +323,7 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
     r = claim(l, err);
     if (r < 0)
         goto error;
-    set_rate(l, config->fps);
+    set_rate(l, l->pace.fps);
     r = set_format(l, err);
     if (r < 0)
         goto error;
@@ -381,6 +331,9 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
      * 0.14 on it fails, because there write() itself does all this. */
     (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
     loopback_readers_init(&l->readers, l->path, l->fd);
+    if (l->pace.assumed)
+        log_info("the input tells no frame rate: '%s' gets %d frames/s (--fps sets another rate)",
+                 l->path, PACE_ASSUMED_FPS);
     *ret = &l->base;
     return 0;
 
