@@ -43,7 +43,7 @@ struct control_host {
     void (*sleep)(void *user, bool asleep); /* the machine goes to sleep, or has woken */
     /* Begins to write the picture before and after to a file called @name in the folder of
      * snapshots ("": a name with the time); what comes of it is told by control_snapshot_done(),
-     * later. -EBUSY: another one is being written. */
+     * later. -EINVAL: not a name for it; @err says why. -EBUSY: another one is being written. */
     int (*snapshot)(void *user, const char *name, struct error *err);
     void (*statistics)(void *user, FILE *out); /* as --stats writes them */
 };
@@ -77,5 +77,5 @@ void control_reloading(struct control *c, bool reloading);
 void control_progress(struct control *c);
 
 /* The snapshot that the host was asked for last is at @path, or @result is a negative errno that
- * @err explains (-EINVAL: not a plain file name). */
+ * @err explains. */
 void control_snapshot_done(struct control *c, int result, const char *path, struct error *err);

@@ -1,7 +1,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -238,7 +237,10 @@ static void take_snapshot(struct output *o, const struct slot *slot)
 int output_snapshot(struct output *o, const char *name, struct error *err)
 {
     struct snapshot_request *q = &o->request;
+    const int r = snapshot_check_name(name, err);
 
+    if (r)
+        return r;
     if (q->asked)
         return error_set(err, -EBUSY, "no snapshot: another one is being written");
     (void)pthread_mutex_lock(&q->lock);
@@ -267,7 +269,7 @@ static bool snapshot_under_way(struct snapshot_request *q)
 int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err)
 {
     struct snapshot_request *q = &o->request;
-    char text[320], *full;
+    char text[512];
     int r;
 
     if (!q->asked || snapshot_under_way(q))
@@ -279,14 +281,7 @@ int output_snapshot_result(struct output *o, char *path, size_t size, struct err
                                               : "no snapshot: out of memory");
     r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
     q->snapshot = NULL;
-    if (r)
-        return error_set(err, r, "%s", text);
-    /* Whoever asks need not know which folder this program is in. */
-    full = realpath(path, NULL);
-    if (full)
-        (void)snprintf(path, size, "%s", full);
-    free(full);
-    return 0;
+    return r ? error_set(err, r, "%s", text) : 0;
 }
 
 static int show(struct output *o, const struct slot *slot)

@@ -17,7 +17,7 @@ struct snapshot_request {
     int64_t t_end_ns; /* main's own; no frame is waited for any longer */
     atomic_bool wanted;
     pthread_mutex_t lock; /* guards `wanted` becoming false, and what follows */
-    char name[SNAPSHOT_NAME_MAX + 2];
+    char name[SNAPSHOT_NAME_MAX + 1];
     struct snapshot *snapshot; /* once it is taken */
     int result;
 };
@@ -58,7 +58,8 @@ int output_measure(struct output *o, const struct source *source, struct error *
 int output_trace(struct output *o, const char *path, struct error *err);
 
 /* Begins to write the next frame, before and after, to files; @name as for snapshot_start().
- * -EBUSY: another one is being written. Context: main, as for the next. */
+ * -EINVAL: that is no name for it. -EBUSY: another one is being written. Context: main, as for the
+ * next. */
 int output_snapshot(struct output *o, const char *name, struct error *err);
 
 /* What came of it, told once, @path and errors as by snapshot_finish(); -EINPROGRESS: nothing yet,

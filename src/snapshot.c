@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -18,6 +19,7 @@
 #endif
 
 #include "colour.h"
+#include "pictures_folder.h"
 #include "thread.h"
 
 #define MAX_SAME_SECOND 99
@@ -30,7 +32,7 @@ struct snapshot {
     char name[SNAPSHOT_NAME_MAX + 1];
     atomic_bool ended; /* the rest stands */
     int result;
-    char text[320], path[512];
+    char text[512], path[SNAPSHOT_PATH_MAX];
 };
 
 /* ---------------------------------------------------------------------- PNG */
@@ -121,33 +123,9 @@ static int write_png(FILE *out, const struct frame *f)
 /* -------------------------------------------------------------------- files */
 
 struct pair {
-    char path[2][512]; /* before, after */
+    char path[2][SNAPSHOT_PATH_MAX]; /* before, after */
     int fd[2];
 };
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-static void choose_folder(char *folder, size_t size)
-{
-    const char *const pictures = getenv("XDG_PICTURES_DIR");
-    const char *const home = getenv("HOME");
-
-    if (pictures && *pictures) {
-        (void)snprintf(folder, size, "%s", pictures);
-        return;
-    }
-    if (home && *home) {
-        (void)snprintf(folder, size, "%s/Pictures", home);
-        if (is_folder(folder))
-            return;
-    }
-    (void)snprintf(folder, size, ".");
-}
 
 /* Makes both files of @stem, or none. */
 static int make_files(struct pair *p, const char *folder, const char *stem)
@@ -172,15 +150,6 @@ static int make_files(struct pair *p, const char *folder, const char *stem)
             return r;
     }
     return 0;
-}
-
-/* A name of the user's own must not lead out of the folder, nor hide in it. */
-static bool plain(const char *name)
-{
-    for (const char *c = name; *c; c++)
-        if (*c == '/' || (unsigned char)*c < ' ' || *c == 127)
-            return false;
-    return *name && *name != '.';
 }
 
 /* Names after the time; a second snapshot of the same second gets a number. */
@@ -225,7 +194,7 @@ static int save(struct snapshot *s, const char *folder, char *stem, size_t size)
 
     if (*s->name) {
         (void)snprintf(stem, size, "%s", s->name);
-        r = plain(stem) ? make_files(&p, folder, stem) : -EINVAL;
+        r = make_files(&p, folder, stem);
     } else {
         r = make_pair(&p, folder, stem, size);
     }
@@ -243,21 +212,21 @@ static int save(struct snapshot *s, const char *folder, char *stem, size_t size)
 
 static void describe(struct snapshot *s)
 {
-    char folder[400], stem[SNAPSHOT_NAME_MAX + 1];
+    char folder[PATH_MAX], stem[SNAPSHOT_NAME_MAX + 1];
+    const char *hint = "";
     int r;
 
-    choose_folder(folder, sizeof(folder));
+    pictures_folder(folder, sizeof(folder));
     r = s->result = save(s, folder, stem, sizeof(stem));
-    if (r == -EINVAL)
-        (void)snprintf(s->text, sizeof(s->text),
-                       "no snapshot '%s': must be a plain file name that begins with no dot",
-                       s->name);
-    else if (r)
-        (void)snprintf(s->text, sizeof(s->text), "no snapshot in '%.200s': %s", folder,
-                       strerror(-r));
+    if (r == -EROFS)
+        hint = " (a service needs a ReadWritePaths= for it, see man bilatcam)";
+    if (r)
+        (void)snprintf(s->text, sizeof(s->text), "no snapshot%s%s%s in '%.300s': %s%s",
+                       *s->name ? " '" : "", s->name, *s->name ? "'" : "", folder, strerror(-r),
+                       hint);
     else
-        (void)snprintf(s->text, sizeof(s->text), "%s-before.png, -after.png\nin %.200s", stem,
-                       strcmp(folder, ".") ? folder : "the current folder");
+        (void)snprintf(s->text, sizeof(s->text), "%s-before.png, -after.png\nin %.300s", stem,
+                       folder);
 }
 #else
 static void describe(struct snapshot *s)
@@ -280,6 +249,31 @@ static void *snapshot_main(void *arg)
     return NULL;
 }
 
+/* A name of the user's own must not lead out of the folder, nor hide in it. */
+static bool plain(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (*c == '/' || (unsigned char)*c < ' ' || *c == 127)
+            return false;
+    return *name != '.';
+}
+
+int snapshot_check_name(const char *name, struct error *err)
+{
+    const size_t length = strlen(name);
+
+    if (length > SNAPSHOT_NAME_MAX)
+        return error_set(err, -EINVAL,
+                         "no snapshot '%.24s...': the name has %zu bytes, at most %d "
+                         "are allowed",
+                         name, length, SNAPSHOT_NAME_MAX);
+    if (!plain(name))
+        return error_set(err, -EINVAL,
+                         "no snapshot '%s': must be a plain file name that begins with no dot",
+                         name);
+    return 0;
+}
+
 static void destroy(struct snapshot *s)
 {
     frame_free(&s->before);
@@ -295,9 +289,7 @@ int snapshot_start(struct snapshot **ret, const struct frame *before, const stru
 
     if (!s)
         return -ENOMEM;
-    /* One that is too long shall not become another one. */
-    if (name && snprintf(s->name, sizeof(s->name), "%s", name) >= (int)sizeof(s->name))
-        (void)snprintf(s->name, sizeof(s->name), "...");
+    (void)snprintf(s->name, sizeof(s->name), "%s", name ? name : "");
     s->done = done;
     s->user = user;
     s->before = frame_like(before);

@@ -3,21 +3,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "error.h"
 #include "frame.h"
 
 struct snapshot;
 
-#define SNAPSHOT_NAME_MAX 64
+#define SNAPSHOT_NAME_MAX 64 /* bytes */
+#define SNAPSHOT_PATH_MAX 1024
+
+/* Whether a snapshot can be called @name: 0, or -EINVAL and why not. "" stands for a name made of
+ * the time. Context: any thread. */
+int snapshot_check_name(const char *name, struct error *err);
 
 /* Copies both frames, which are alike, and starts writing them to the new files NAME-before.png
- * and NAME-after.png in $XDG_PICTURES_DIR, else ~/Pictures, else the current folder. @name: a
- * plain file name; NULL or "": one made of the time. @done (or NULL) is called by the thread at
- * its end. -ENOMEM, -EAGAIN. Context: the same thread as for finish. */
+ * and NAME-after.png in the user's pictures_folder(). @name: one that snapshot_check_name() takes;
+ * NULL or "": one made of the time. @done (or NULL) is called by the thread at its end. -ENOMEM,
+ * -EAGAIN. Context: the same thread as for finish. */
 int snapshot_start(struct snapshot **ret, const struct frame *before, const struct frame *after,
                    const char *name, void (*done)(void *user), void *user);
 
-/* Waits for the end. What came of it: 0 or a negative errno (-EINVAL: the name; -EEXIST), in
- * words in @text, in one or two lines, and in @path (or NULL) the name of the second file. */
+/* Waits for the end. What came of it: 0 or a negative errno (-EEXIST), in words in @text, in one or
+ * two lines, and in @path (or NULL) the name of the second file. */
 int snapshot_finish(struct snapshot *s, char *text, size_t size, char *path, size_t path_size);
 
 /* Whether finish would not wait. */

@@ -421,10 +421,12 @@ test_program() {
     if "$ctl" snapshot cat >out 2>err; then
         expect out "^$dir/cat-after.png$" snapshot
         [ "$(head -c 4 cat-before.png | tail -c 3)" = PNG ] && ok || bad "no PNG"
+        refused 1 "no snapshot 'cat' in '$dir': File exists" snapshot cat
         check_answered_at_once
     else
         expect err 'built without libpng' snapshot
     fi
+    refused 1 'the name has 70 bytes, at most 64 are allowed' snapshot "$(printf '%070d' 0)"
     kill "$host_pid"
     wait "$host_pid" && ok || bad "exit status $? of bilatcam"
     host_pid=''
