@@ -16,6 +16,7 @@
 #include "engine_process.h"
 #include "log.h"
 #include "pipeline.h"
+#include "snapshot.h"
 #include "thread.h"
 #include "v4l2.h"
 
@@ -24,6 +25,8 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 /* After a request to stop, devices are let go, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
 #define STOP_NS 900000000
+/* And for a snapshot to be written. systemd waits 5 s for it all. */
+#define SNAPSHOT_NS 2500000000
 
 static int stop_fd = -1; /* eventfd, readable once the program is to end */
 
@@ -113,12 +116,26 @@ static int report(struct ending *e)
     return status;
 }
 
+/* Whether there was a snapshot to wait for, so that the rest may need its time now. */
+static bool end_snapshots(void)
+{
+    const int r = snapshots_end(SNAPSHOT_NS);
+
+    if (r < 0)
+        log_warning("no snapshot: it could not be written in %.1f s after the stop%s",
+                    (double)(STOP_NS + SNAPSHOT_NS) / 1e9,
+                    r == -ETIMEDOUT ? "; a file .bilatcam-* may be left in its folder" : "");
+    return r == 1 || r == -ECANCELED;
+}
+
 static void *end_in_time(void *arg)
 {
     const struct timespec limit = {.tv_nsec = STOP_NS};
     struct ending *e = arg;
 
     (void)nanosleep(&limit, NULL);
+    if (end_snapshots())
+        (void)nanosleep(&limit, NULL);
     log_warning("stopped without waiting any longer for what is still busy");
     _exit(report(e));
 }

@@ -71,6 +71,19 @@ static int close_trace(struct output *o)
     return r;
 }
 
+/* Nobody is left to be told what came of it. The end of the program has said that it gave up. */
+static void finish_snapshot(struct snapshot_request *q)
+{
+    char text[512];
+    int r;
+
+    if (!q->snapshot)
+        return;
+    r = snapshot_finish(q->snapshot, text, sizeof(text), NULL, 0);
+    if (r && r != -ECANCELED)
+        log_warning("%s", text);
+}
+
 int output_close(struct output *o)
 {
     struct error err = {.text = ""};
@@ -86,8 +99,7 @@ int output_close(struct output *o)
     }
     frame_free(&o->truth);
     frame_free(&o->truth_raw);
-    if (o->request.snapshot)
-        (void)snapshot_finish(o->request.snapshot, NULL, 0, NULL, 0);
+    finish_snapshot(&o->request);
     (void)pthread_mutex_destroy(&o->request.lock);
     return result;
 }

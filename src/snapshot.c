@@ -20,9 +20,11 @@
 
 #include "colour.h"
 #include "pictures_folder.h"
+#include "snapshot_files.h"
 #include "thread.h"
 
 #define MAX_SAME_SECOND 99
+#define GIVE_UP_NS 300000000 /* how long it may take to notice that it is too late */
 
 struct snapshot {
     pthread_t thread;
@@ -34,6 +36,16 @@ struct snapshot {
     int result;
     char text[512], path[SNAPSHOT_PATH_MAX];
 };
+
+/* Those of the whole program, the window's as well: what its end waits for. */
+static struct {
+    pthread_once_t once;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
+    int n;          /* being written */
+    int n_canceled; /* that gave up */
+} in_hand = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+static atomic_bool giving_up; /* the program ends and does not wait any longer */
 
 /* ---------------------------------------------------------------------- PNG */
 
@@ -80,6 +92,10 @@ static void write_rows(png_structp png, png_infop info, FILE *out, const struct 
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     for (int y = 0; y < f->height; y++) {
+        if (atomic_load(&giving_up)) {
+            errno = ECANCELED;
+            png_error(png, "stopped");
+        }
         rgb_row(f, m, y, row);
         png_write_row(png, row);
     }
@@ -122,40 +138,10 @@ static int write_png(FILE *out, const struct frame *f)
 
 /* -------------------------------------------------------------------- files */
 
-struct pair {
-    char path[2][SNAPSHOT_PATH_MAX]; /* before, after */
-    int fd[2];
-};
-
-/* Makes both files of @stem, or none. */
-static int make_files(struct pair *p, const char *folder, const char *stem)
+/* Calls them after the time; a second snapshot of the same second gets a number. */
+static int publish_by_time(struct snapshot_files *f, const char *folder, time_t now, char *stem,
+                           size_t size)
 {
-    static const char *const kinds[2] = {"before", "after"};
-
-    for (int i = 0; i < 2; i++) {
-        const size_t size = sizeof(p->path[i]);
-        int r;
-
-        if (snprintf(p->path[i], size, "%s/%s-%s.png", folder, stem, kinds[i]) >= (int)size) {
-            r = -ENAMETOOLONG;
-        } else {
-            p->fd[i] = open(p->path[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-            r = p->fd[i] < 0 ? -errno : 0;
-        }
-        if (r && i) {
-            (void)close(p->fd[0]);
-            (void)unlink(p->path[0]);
-        }
-        if (r)
-            return r;
-    }
-    return 0;
-}
-
-/* Names after the time; a second snapshot of the same second gets a number. */
-static int make_pair(struct pair *p, const char *folder, char *stem, size_t size)
-{
-    const time_t now = time(NULL);
     char second[32];
     struct tm tm;
     int r = -EEXIST;
@@ -166,22 +152,23 @@ static int make_pair(struct pair *p, const char *folder, char *stem, size_t size
             (void)snprintf(stem, size, "bilatcam-%s", second);
         else
             (void)snprintf(stem, size, "bilatcam-%s-%d", second, i);
-        r = make_files(p, folder, stem);
+        r = snapshot_files_publish(f, folder, stem);
     }
     return r;
 }
 
-static int write_file(int fd, const struct frame *f)
+/* Writes the whole of it to the disk: a name promises that. Closes *@fd. */
+static int write_file(int *fd, const struct frame *f)
 {
-    FILE *const out = fdopen(fd, "wb");
+    FILE *const out = fdopen(*fd, "wb");
     int r;
 
-    if (!out) {
-        r = -errno;
-        (void)close(fd);
-        return r;
-    }
+    if (!out)
+        return -errno;
+    *fd = -1;
     r = write_png(out, f);
+    if (!r && (fflush(out) || (fsync(fileno(out)) && errno != EINVAL)))
+        r = -errno;
     if (fclose(out) && !r)
         r = -errno;
     return r;
@@ -189,24 +176,25 @@ static int write_file(int fd, const struct frame *f)
 
 static int save(struct snapshot *s, const char *folder, char *stem, size_t size)
 {
-    struct pair p;
-    int r, second;
+    const time_t now = time(NULL);
+    struct snapshot_files f;
+    int r = snapshot_files_create(&f, folder);
 
-    if (*s->name) {
-        (void)snprintf(stem, size, "%s", s->name);
-        r = make_files(&p, folder, stem);
-    } else {
-        r = make_pair(&p, folder, stem, size);
-    }
     if (r)
         return r;
-    memcpy(s->path, p.path[1], sizeof(s->path));
-    r = write_file(p.fd[0], &s->before);
-    second = write_file(p.fd[1], &s->after);
+    r = write_file(&f.fd[0], &s->before);
     if (!r)
-        r = second;
-    for (int i = 0; r && i < 2; i++)
-        (void)unlink(p.path[i]);
+        r = write_file(&f.fd[1], &s->after);
+    if (!r && atomic_load(&giving_up))
+        r = -ECANCELED;
+    if (!r && *s->name) {
+        (void)snprintf(stem, size, "%s", s->name);
+        r = snapshot_files_publish(&f, folder, stem);
+    } else if (!r) {
+        r = publish_by_time(&f, folder, now, stem, size);
+    }
+    snapshot_files_discard(&f);
+    memcpy(s->path, f.path[1], sizeof(s->path));
     return r;
 }
 
@@ -238,11 +226,66 @@ static void describe(struct snapshot *s)
 
 /* ------------------------------------------------------------------- thread */
 
+static void init_in_hand(void)
+{
+    (void)condition_init(&in_hand.changed);
+}
+
+static void take_in_hand(void)
+{
+    (void)pthread_once(&in_hand.once, init_in_hand);
+    (void)pthread_mutex_lock(&in_hand.lock);
+    in_hand.n++;
+    (void)pthread_mutex_unlock(&in_hand.lock);
+}
+
+static void put_down(bool canceled)
+{
+    (void)pthread_mutex_lock(&in_hand.lock);
+    in_hand.n--;
+    in_hand.n_canceled += canceled;
+    (void)pthread_cond_broadcast(&in_hand.changed);
+    (void)pthread_mutex_unlock(&in_hand.lock);
+}
+
+/* Context: with the lock. */
+static bool wait_for_all(int64_t limit_ns)
+{
+    const int64_t t = now_ns() + limit_ns;
+    const struct timespec until = {.tv_sec = t / 1000000000, .tv_nsec = t % 1000000000};
+    int r = 0;
+
+    while (in_hand.n && !r)
+        r = pthread_cond_timedwait(&in_hand.changed, &in_hand.lock, &until);
+    return !in_hand.n;
+}
+
+int snapshots_end(int64_t limit_ns)
+{
+    int r = 0;
+
+    (void)pthread_once(&in_hand.once, init_in_hand);
+    (void)pthread_mutex_lock(&in_hand.lock);
+    if (in_hand.n) {
+        r = 1;
+        if (!wait_for_all(limit_ns)) {
+            atomic_store(&giving_up, true);
+            if (!wait_for_all(GIVE_UP_NS))
+                r = -ETIMEDOUT;
+            else if (in_hand.n_canceled)
+                r = -ECANCELED;
+        }
+    }
+    (void)pthread_mutex_unlock(&in_hand.lock);
+    return r;
+}
+
 static void *snapshot_main(void *arg)
 {
     struct snapshot *s = arg;
 
     describe(s);
+    put_down(s->result == -ECANCELED);
     atomic_store(&s->ended, true);
     if (s->done)
         s->done(s->user);
@@ -300,7 +343,10 @@ int snapshot_start(struct snapshot **ret, const struct frame *before, const stru
     if (!r) {
         frame_copy(&s->before, before);
         frame_copy(&s->after, after);
+        take_in_hand();
         r = thread_start(&s->thread, "snapshot", snapshot_main, s);
+        if (r)
+            put_down(false);
     }
     if (r) {
         destroy(s);

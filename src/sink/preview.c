@@ -19,6 +19,7 @@
 #include "log.h"
 #include "preview_show.h"
 #include "preview_window.h"
+#include "snapshot.h"
 #include "thread.h"
 
 #define OPEN_LIMIT_NS 5000000000 /* for the window to stand */
@@ -293,6 +294,7 @@ static void exit_without_it(int status, void *unused)
     (void)unused;
     if (!atomic_load(&n_left_behind))
         return;
+    (void)snapshots_end(0);
     (void)fflush(NULL);
     _exit(status);
 }
