@@ -11,6 +11,7 @@
 
 #include "bilatcamctl_commands.h"
 #include "control_name.h"
+#include "standard_files.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 #define BUS_NAME "org.freedesktop.DBus"
@@ -448,6 +449,7 @@ int main(int argc, char **argv)
     struct ctl c = {.instance = ""};
     int option;
 
+    standard_files_open();
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+:Vh", options, NULL)) != -1) {
         switch (option) {

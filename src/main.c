@@ -17,6 +17,7 @@
 #include "log.h"
 #include "pipeline.h"
 #include "snapshot.h"
+#include "standard_files.h"
 #include "thread.h"
 #include "v4l2.h"
 
@@ -248,8 +249,10 @@ int main(int argc, char **argv)
     struct settings settings;
     struct error err;
     struct cli cli;
-    int status = engine_process_main(argc, argv);
+    int status;
 
+    standard_files_open();
+    status = engine_process_main(argc, argv);
     if (status >= 0)
         return status;
     status = STATUS_USAGE;

@@ -183,6 +183,22 @@ test_commands() {
     fi
 }
 
+# The connection to the bus must not get the number of a descriptor that is closed: what is printed
+# would go to the bus.
+test_closed_descriptors() {
+    local closed
+    for closed in '0<&-' '1>&-' '2>&-' '0<&- 1>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do
+        eval 'timeout 30 "$ctl" set radius 7 </dev/null >out 2>err' "$closed" && ok ||
+            bad "exit status $? of set with $closed"
+        eval 'timeout 30 "$ctl" get radius </dev/null >out 2>err' "$closed"
+        [ $? = "$([[ $closed = *1\>* ]] && echo 1 || echo 0)" ] && ok || bad "get with $closed"
+    done
+    timeout 30 "$ctl" get radius >&- 2>err
+    expect err 'standard output: Bad file descriptor' 'standard output is closed'
+    run 0 "$ctl" get radius
+    expect out '^7$' get
+}
+
 # What changes is told once, whoever changes it; what is set to the same value is not told.
 test_watch() {
     local watch
@@ -293,6 +309,7 @@ test_introspection
 test_keys
 test_error_names
 test_commands
+test_closed_descriptors
 test_watch # stops the daemon
 test_instances
 test_others

@@ -6,6 +6,7 @@ set -u
 export LC_ALL=C
 bilatcam=$(realpath "$1")
 shipped_config=$(realpath "$2")
+here=$(realpath "$(dirname "$0")")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export XDG_CONFIG_HOME=$dir/config XDG_CONFIG_DIRS=/nonexistent
@@ -372,8 +373,12 @@ sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad
 PY
 }
 
+# shellcheck source=tests/program_ends.sh
+. "$here/program_ends.sh"
+
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
-    test_same_files test_closed_pipe test_files test_y4m_tags test_signals test_stop_when_stuck test_reload test_live_frames; do
+    test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
+    test_stop_when_stuck test_reload test_live_frames test_closed_descriptors; do
     "$t"
 done
 echo "$passed passed, $failed failed"
