@@ -272,6 +272,8 @@ void cli_print_help(FILE *out)
         print_option(out, cli_options[i].name, cli_options[i].letter, cli_options[i].argument,
                      cli_options[i].help);
     fprintf(out, "\nWithout options the first camera goes to the first v4l2loopback node.\n"
+                 "SIGINT and SIGTERM end bilatcam; so does SIGHUP in a terminal, and elsewhere it "
+                 "reads the\nconfiguration file again.\n"
                  "Exit status: 0 done, 1 failed at run time, 2 wrong usage or configuration.\n");
 }
 

@@ -5,5 +5,5 @@
 #include "pipeline.h"
 
 /* Returns when frames have ended, or @stop_fd (an eventfd) is readable. @hangup_fd is a signalfd
- * that tells of SIGHUP. */
+ * that tells of a SIGHUP which is to reload. */
 void daemon_run(const struct cli *cli, struct pipeline *p, int stop_fd, int hangup_fd);

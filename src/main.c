@@ -1,5 +1,6 @@
 /* bilatcam: block signals, parse, open, run, close. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,21 +41,45 @@ static void on_stop_signal(int number)
     errno = error;
 }
 
-/* SIGINT and SIGTERM make stop_fd readable from now on, and interrupt what main waits for while
- * devices open; SIGHUP waits in the descriptor that is returned. */
+/* A terminal that closes ends what runs in it. */
+static bool has_terminal(void)
+{
+    const int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+/* As nohup and the shell leave a signal to a program that is to outlive them. */
+static bool inherited_ignored(int number)
+{
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/* From now on signals that stop the program make stop_fd readable, and interrupt what main waits
+ * for while devices open. SIGHUP is one of them in a terminal; else it waits in the descriptor
+ * that is returned. SIGINT and SIGHUP stay ignored where they are. */
 static int open_signals(void)
 {
     const struct sigaction stop = {.sa_handler = on_stop_signal};
-    sigset_t hangup;
+    const bool heeds_hangup = !inherited_ignored(SIGHUP);
+    const bool reloads = heeds_hangup && !has_terminal();
+    sigset_t reload;
 
     stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    (void)sigemptyset(&hangup);
-    (void)sigaddset(&hangup, SIGHUP);
-    if (stop_fd < 0 || pthread_sigmask(SIG_BLOCK, &hangup, NULL) ||
-        sigaction(SIGINT, &stop, NULL) || sigaction(SIGTERM, &stop, NULL))
+    (void)sigemptyset(&reload);
+    if (reloads)
+        (void)sigaddset(&reload, SIGHUP);
+    if (stop_fd < 0 || pthread_sigmask(SIG_BLOCK, &reload, NULL) ||
+        sigaction(SIGTERM, &stop, NULL) ||
+        (!inherited_ignored(SIGINT) && sigaction(SIGINT, &stop, NULL)) ||
+        (heeds_hangup && !reloads && sigaction(SIGHUP, &stop, NULL)))
         return -1;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
-    return signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signalfd(-1, &reload, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static bool stop_requested(void)

@@ -30,3 +30,45 @@ test_closed_descriptors() {
     [ $? -eq 1 ] && ok || bad "standard input is closed"
     expect err 'standard input' "standard input is closed"
 }
+
+# A run in a terminal ends when that closes, and lets its camera go.
+test_terminal() {
+    rm -f err stats.json
+    timeout 60 python3 - "$bilatcam" <<'END' && ok || bad "a terminal that closes: $?"
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.dup2(os.open("err", os.O_WRONLY | os.O_CREAT), 2)
+    os.execl(sys.argv[1], "bilatcam", "-i", "test:", "--fps", "20", "--size", "64x48",
+             "-o", "null:", "--stats", "stats.json")
+end = time.monotonic() + 20
+while "->" not in (open("err").read() if os.path.exists("err") else ""):
+    assert time.monotonic() < end, "no start"
+    time.sleep(0.05)
+os.close(terminal)
+while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+    time.sleep(0.05)
+if ended[0] == 0:
+    os.kill(pid, 9)
+sys.exit(ended != (pid, 0))
+END
+    expect stats.json '"frames_bad": 0' "statistics after a terminal closed"
+}
+
+# What was ignored at the start stays ignored: the run is to outlive whoever started it.
+test_ignored_signals() {
+    local pid
+    printf 'radius = 2\n' >live.conf
+    rm -f err stats.json
+    sh -c 'trap "" INT HUP; exec setsid "$@"' sh "$bilatcam" -i test: --fps 100 --size 64x48 \
+        -o null: -c live.conf --frames 200 --stats stats.json 2>err &
+    pid=$!
+    wait_until_ready "$pid"
+    wait_for '->' && ok || bad "start"
+    printf 'radius = 3\n' >live.conf
+    kill -INT "$pid"
+    kill -HUP "$pid"
+    wait "$pid" && ok || bad "exit status $? where SIGINT and SIGHUP are ignored"
+    expect stats.json '"frames_out": 200,' 'an ignored SIGINT'
+    expect stats.json '"radius_requested": 2,' 'an ignored SIGHUP'
+}

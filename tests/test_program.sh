@@ -268,7 +268,9 @@ test_signals() {
     local signal pid
     for signal in INT TERM; do
         rm -f err stats.json
-        "$bilatcam" -i test: --fps 20 --size 320x240 -o null: --stats stats.json 2>err &
+        # The shell has what it puts in the background ignore SIGINT.
+        env --default-signal=INT "$bilatcam" -i test: --fps 20 --size 320x240 -o null: \
+            --stats stats.json 2>err &
         pid=$!
         wait_for '->' && ok || bad "start"
         kill -"$signal" "$pid"
@@ -349,7 +351,7 @@ test_reload() {
     local pid
     rm -f err
     printf 'radius = 2\n' >live.conf
-    "$bilatcam" -i test: --fps 20 --size 320x240 -o null: -c live.conf --frames 80 \
+    setsid "$bilatcam" -i test: --fps 20 --size 320x240 -o null: -c live.conf --frames 80 \
         --stats stats.json 2>err &
     pid=$!
     wait_for '->' && ok || bad "start"
@@ -378,7 +380,8 @@ PY
 
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
     test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
-    test_stop_when_stuck test_reload test_live_frames test_closed_descriptors; do
+    test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
+    test_ignored_signals; do
     "$t"
 done
 echo "$passed passed, $failed failed"
