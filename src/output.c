@@ -12,6 +12,7 @@
 #define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
 #define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
 #define HOLD_NS 100000000 /* or two frame intervals, without news: readers get the last again */
+#define ROUND_NS INT64_C(2000000000) /* the longest round: rounds tell main that the stage lives */
 
 int output_init(struct output *o)
 {
@@ -347,13 +348,14 @@ void *output_run(void *arg)
 {
     struct output *o = arg;
     struct shared *s = o->shared;
-    const int64_t wait_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
+    const int64_t hold_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
+    const int64_t wait_ns = hold_ns < ROUND_NS ? hold_ns : ROUND_NS;
     const bool tells = any_tells(o);
     int r = tells ? write_meanwhile(o) : 0;
 
     o->t_watched_ns = now_ns();
     while (r == 0 && !shared_stopping(s)) {
-        const int taken = ring_take(o->in, &o->slot, tells ? now_ns() + wait_ns : INT64_MAX);
+        const int taken = ring_take(o->in, &o->slot, now_ns() + wait_ns);
 
         watch_readers(o);
         if (taken == -EPIPE)

@@ -54,7 +54,7 @@ struct pipeline_state {
     const char *name;  /* stream_state_name(), or "no virtual camera" */
     char reason[160];  /* why there is none, or no camera; else empty */
     int readers;       /* of the virtual camera; -1 = not known */
-    uint64_t n_rounds; /* grows several times a second while a virtual camera is served */
+    uint64_t n_rounds; /* of the output stage: grows all the time, with and without pictures */
     bool asleep;       /* the camera is let go for the machine's sleep */
 };
 

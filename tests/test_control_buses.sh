@@ -507,6 +507,53 @@ test_systemd() {
     unset NOTIFY_SOCKET
 }
 
+# fed_again WHAT: systemd hears of the watchdog three times more.
+fed_again() {
+    wait_for notified '^WATCHDOG=1$' $(($(count notified '^WATCHDOG=1$') + 3)) && ok || bad "$1"
+}
+
+end_bilatcam() {
+    kill "$host_pid"
+    wait "$host_pid" && ok || bad "exit status $? of bilatcam"
+    host_pid=''
+}
+
+# systemd is told that the program is ready and alive, whatever the output is, and while there are
+# no pictures: with no camera, paused and asleep.
+test_watchdog_without_pictures() {
+    local output
+    start_bus system
+    local -x DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/system WATCHDOG_USEC=1000000
+    start_logind
+    start_systemd
+    for output in null: out.y4m; do
+        : >notified
+        "$bilatcam" --wait -i /dev/video99 -o "$output" >host.out 2>host.err 8>&- 9>&- &
+        host_pid=$!
+        wait_for notified '^READY=1$' && ok || bad "READY without a camera, to $output"
+        wait_for notified '^STATUS=no camera' && ok || bad "no camera, to $output"
+        fed_again "no camera, to $output"
+        end_bilatcam
+    done
+    : >notified
+    start_bilatcam
+    on_the_bus $name
+    wait_for logind.out '^inhibitor' && ok || bad "no inhibitor"
+    run 0 "$ctl" pause
+    wait_for notified '^STATUS=paused' && ok || bad "paused"
+    fed_again paused
+    run 0 "$ctl" resume
+    wait_for notified '^STATUS=running' && ok || bad "running"
+    echo 1 >&8
+    wait_for notified '^STATUS=asleep' && ok || bad "asleep"
+    fed_again asleep
+    end_bilatcam
+    stop_logind
+    stop "$bus_pid"
+    kill "$systemd_pid"
+    unset NOTIFY_SOCKET
+}
+
 test_no_bus
 test_bus_comes_again
 test_bus_noticed_at_once
@@ -518,5 +565,6 @@ test_systemd
 test_sleep
 test_system_bus_comes_again
 test_program
+test_watchdog_without_pictures
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -8,6 +8,8 @@ add service-reload     systemd service_reload
 add service-control    systemd service_control
 add service-killed     systemd service_killed
 add service-watchdog   systemd service_watchdog
+add service-null       systemd service_without_pictures null:
+add service-file       systemd service_without_pictures /home/viewer/Pictures/out.y4m
 add service-stop       systemd service_stop
 add service-sleep      systemd service_sleep
 add service-bad-config systemd service_bad_config
@@ -297,6 +299,39 @@ service_watchdog() {
     wait_restarted "a restart by the watchdog"
     wait_for "a word of the watchdog" watchdog_told
     detail "the reader had the picture again after $recovery_ms ms, 5000 of them the watchdog's"
+}
+
+fed_since() {
+    [ "$(property WatchdogTimestampMonotonic)" != "$1" ]
+}
+
+# stays_alive WHEN: the watchdog is fed again and again, and has nothing to complain of.
+stays_alive() {
+    local _
+    for _ in 1 2 3; do
+        wait_for "the watchdog to be fed, $1" fed_since "$(property WatchdogTimestampMonotonic)"
+    done
+    check NRestarts 0
+    check ActiveState active
+}
+
+# An output that nobody reads needs no placeholder, and the service is alive all the same.
+service_without_pictures() {
+    enter_session
+    drop_in WatchdogSec=5
+    camera_name=/dev/video99 configure bilatcam 2 "output = $1"
+    session start "$service" || fail "it does not start without a camera"
+    stays_alive "without a camera"
+    configure bilatcam 2 "output = $1"
+    session restart "$service"
+    bilatcam_pid=$(property MainPID)
+    wait_for "the camera to be on" holds "$camera"
+    ctl pause
+    wait_for "the camera to be off" lets_go_of "$camera"
+    stays_alive paused
+    session stop "$service"
+    check Result success
+    detail "to $1: no camera, and paused"
 }
 
 # Result would be "timeout" had it been killed.
