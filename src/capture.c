@@ -298,6 +298,8 @@ static bool stand_by(struct capture *c, enum stream_state why)
 {
     if (c->source && *c->source->reopen)
         close_source(c);
+    else if (c->source)
+        c->source->rested = true;
     if (c->state != why) {
         log_info("%s: %s", c->name, stream_state_name(why));
         set_state(c, why, NULL);

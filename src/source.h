@@ -30,6 +30,7 @@ struct source {
     bool live;           /* frames come at their own pace and untaken ones are lost */
     uint64_t n_dropped;  /* frames lost before read, so far */
     uint64_t n_bad;      /* damaged frames passed over by read, so far */
+    bool rested;         /* set by the reader: what passed since the last read was not wanted */
 
     /* What the header of a y4m file or pipe says; NULL where there is none. */
     const struct y4m_header *y4m;

@@ -34,7 +34,8 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     s->width = camera.opened > 1 && camera.other_width ? camera.other_width : WIDTH;
     s->height = camera.opened > 1 && camera.other_height ? camera.other_height : HEIGHT;
     (void)snprintf(s->name, sizeof(s->name), "test camera");
-    (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
+    if (!camera.stays)
+        (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
     s->live = true;
     s->fps = (struct fraction){camera.fps ? camera.fps : 1000, 1};
     *ret = s;
@@ -79,6 +80,8 @@ static int camera_read(struct source *s, struct frame *ret, struct error *err)
 {
     struct pollfd wake = {.fd = camera.wait_fd, .events = POLLIN};
 
+    camera.n_rested += s->rested;
+    s->rested = false;
     if (poll(&wake, 1, camera.pause_ms) > 0)
         return -ECANCELED;
     if (camera.until_flaky) {

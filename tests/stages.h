@@ -25,6 +25,8 @@ struct test_camera {
     int pause_ms;              /* before each frame */
     uint32_t fps;              /* as announced; 0 = 1000 */
     int64_t age_ns, jitter_ns; /* stamps are so old, plus anything up to the jitter */
+    bool stays;                /* it is not closed while it rests */
+    atomic_int n_rested;       /* so often it did */
     int wait_fd;
     struct shared *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
     uint8_t memory[4 * WIDTH * HEIGHT * 2];

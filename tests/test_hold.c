@@ -66,6 +66,32 @@ static void test_holds(void **state)
     close_bench(&b);
 }
 
+static void play_rests(struct bench *b)
+{
+    for (int i = 0; i < 3; i++) {
+        assert_true(eventually(runs, b));
+        shared_hold(&b->shared, &b->shared.paused, true);
+        assert_true(eventually(is_paused, b));
+        shared_hold(&b->shared, &b->shared.paused, false);
+    }
+    assert_true(eventually(runs, b));
+}
+
+/* A source that is no device stays open, and is told that nobody wanted what it had meanwhile. */
+static void test_source_that_stays(void **state)
+{
+    struct bench b = {.screen = &device_screen_ops};
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    camera.stays = true;
+    open_live(&b);
+    run_script(&b, play_rests);
+    assert_int_equal(camera.n_rested, 3);
+    assert_int_equal(camera.opened, 1);
+    close_bench(&b);
+}
+
 static void play_replug(struct bench *b)
 {
     assert_true(eventually(is_lost, b));
@@ -325,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_source_that_stays),
         cmocka_unit_test(test_other_size),
         cmocka_unit_test(test_no_camera_at_start),
         cmocka_unit_test(test_screen_comes_back),

@@ -341,6 +341,27 @@ static void test_live_drops_what_was_missed(void **state)
     all->ops->close(all);
 }
 
+/* What nobody wanted to read is not lost: after a rest the scene goes on where it was. */
+static void test_live_rests(void **state)
+{
+    struct source *s = open_live((struct fraction){100, 1}, -1);
+    struct frame f;
+
+    (void)state;
+    assert_int_equal(s->ops->read(s, &f, NULL), 0);
+    (void)usleep(100000);
+    s->rested = true;
+    assert_int_equal(s->ops->read(s, &f, NULL), 0);
+    assert_int_equal(f.seq, 1);
+    assert_int_equal(s->n_dropped, 0);
+    assert_false(s->rested);
+    (void)usleep(100000);
+    assert_int_equal(s->ops->read(s, &f, NULL), 0);
+    assert_true(f.seq >= 11);
+    assert_int_equal(s->n_dropped, f.seq - 2);
+    s->ops->close(s);
+}
+
 static void test_stop_ends_the_wait_for_a_frame(void **state)
 {
     const int stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -382,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_odd_shapes),
         cmocka_unit_test(test_live_keeps_the_rate),
         cmocka_unit_test(test_live_drops_what_was_missed),
+        cmocka_unit_test(test_live_rests),
         cmocka_unit_test(test_stop_ends_the_wait_for_a_frame),
         cmocka_unit_test(test_stop_ends_an_unpaced_scene),
     };

@@ -334,6 +334,10 @@ static void skip_missed(struct pattern *p)
 
     if (!p->t_start_ns)
         p->t_start_ns = now;
+    /* The scene has rested as well: it goes on with the frame that comes next. */
+    if (p->base.rested && due_ns(p, p->next) < now)
+        p->t_start_ns += now - due_ns(p, p->next);
+    p->base.rested = false;
     while (due_ns(p, p->next + 1) <= now) {
         p->next++;
         p->base.n_dropped++;
