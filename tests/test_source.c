@@ -389,6 +389,30 @@ static void test_stop_ends_an_unpaced_scene(void **state)
     (void)close(stop_fd);
 }
 
+/* A large scene takes long to be painted, and its pictures to be rendered. */
+static void test_stop_ends_painting(void **state)
+{
+    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    struct source_config config = wishes("test:");
+    struct source *s;
+    struct frame truth;
+
+    (void)state;
+    config.stop_fd = stop_fd;
+    config.width = 512;
+    config.height = 512;
+    s = open_well(&source_pattern, &config);
+    truth = frame_for(s);
+    assert_int_equal(s->ops->truth(s, 0, &truth), 0);
+    assert_int_equal(write(stop_fd, &(uint64_t){1}, sizeof(uint64_t)), sizeof(uint64_t));
+    assert_int_equal(s->ops->truth(s, 0, &truth), -ECANCELED);
+    frame_free(&truth);
+    s->ops->close(s);
+    config.height = FRAME_MAX_SIDE;
+    open_badly(&source_pattern, &config, -ECANCELED, "'test:': stopped while its scene");
+    (void)close(stop_fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_live_rests),
         cmocka_unit_test(test_stop_ends_the_wait_for_a_frame),
         cmocka_unit_test(test_stop_ends_an_unpaced_scene),
+        cmocka_unit_test(test_stop_ends_painting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@
 #define DEFAULT_HEIGHT 720
 #define MAX_NOISE 50
 #define MAX_FPS 1000
-#define CHUNK 512 /* columns rendered at once: stays in the first-level cache */
+#define ASK_PIXELS 65536 /* rendered in less than a millisecond */
+#define CHUNK 512        /* columns rendered at once: stays in the first-level cache */
 #define USAGE "allowed: test:scene=portrait|chart,noise=0..50,seed=0..4294967295"
 
 struct pattern {
@@ -157,13 +158,29 @@ static void render_chunk(const struct pattern *p, uint64_t seq, int noise, const
                      info->hshift + (rows == 2));
 }
 
-static void render(const struct pattern *p, uint64_t seq, int noise, const struct frame *f)
+/* Whether stop_fd is readable. Asked only now and then: a small picture is rendered in no time. */
+static bool stopped(const struct pattern *p)
+{
+    struct pollfd stop = {.fd = p->stop_fd, .events = POLLIN};
+
+    return poll(&stop, 1, 0) > 0;
+}
+
+/* -ECANCELED when stopped. */
+static int render(const struct pattern *p, uint64_t seq, int noise, const struct frame *f)
 {
     const int vshift = format_table[f->format].vshift;
+    int pixels = 0;
 
-    for (int y = 0; y << vshift < f->height; y++)
+    for (int y = 0; y << vshift < f->height; y++) {
+        pixels += f->width;
+        if (pixels > ASK_PIXELS && stopped(p))
+            return -ECANCELED;
+        pixels = pixels > ASK_PIXELS ? 0 : pixels;
         for (int x = 0; x < f->width; x += CHUNK)
             render_chunk(p, seq, noise, f, x, y);
+    }
+    return 0;
 }
 
 /* --------------------------------------------------------------- options */
@@ -284,12 +301,14 @@ static int pattern_open(struct source **ret, const struct source_config *config,
         goto error;
     r = frame_alloc(&p->frame);
     if (!r)
-        r = scene_create(&p->scene, scene, p->frame.width, p->frame.height);
-    if (r) {
+        r = scene_create(&p->scene, scene, p->frame.width, p->frame.height, p->stop_fd);
+    if (r == -ECANCELED)
+        (void)error_set(err, r, "'%s': stopped while its scene was painted", config->name);
+    else if (r)
         (void)error_set(err, r, "out of memory for a test picture of %dx%d", p->frame.width,
                         p->frame.height);
+    if (r)
         goto error;
-    }
     (void)snprintf(p->base.name, sizeof(p->base.name), "test scene '%s', noise %" PRIu32,
                    scene_names[scene], p->noise);
     *ret = &p->base;
@@ -353,8 +372,9 @@ static int pattern_read(struct source *s, struct frame *ret, struct error *err)
         skip_missed(p);
     r = wait_until(p, 0);
     if (!r) {
-        render(p, p->next, (int)p->noise, &p->frame);
-        r = s->live ? wait_until(p, due_ns(p, p->next)) : 0;
+        r = render(p, p->next, (int)p->noise, &p->frame);
+        if (!r && s->live)
+            r = wait_until(p, due_ns(p, p->next));
     }
     if (r)
         return error_set(err, r, "reading the test scene: %s", strerror(-r));
@@ -371,8 +391,7 @@ static void pattern_release(struct source *s)
 
 static int pattern_truth(const struct source *s, uint64_t seq, struct frame *clean)
 {
-    render((const struct pattern *)s, seq, 0, clean);
-    return 0;
+    return render((const struct pattern *)s, seq, 0, clean);
 }
 
 const struct source_ops source_pattern = {

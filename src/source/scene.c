@@ -1,6 +1,7 @@
 #include "scene.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct layer {
 struct scene {
     const struct scene_spec *spec;
     int width, height;
+    int stop_fd;  /* while it is painted */
     uint8_t *rgb; /* the background, three planes */
     struct layer layer[SCENE_MAX_LAYERS];
 };
@@ -58,26 +60,39 @@ static struct rgba paint_pixel(const struct scene *s, struct rgba (*paint)(int x
                          (sum.a + n * n / 2) / (n * n)};
 }
 
+static void paint_row(const struct scene *s, struct rgba (*paint)(int x, int y), int planes,
+                      size_t plane_size, int left, int y, int width, uint8_t *p)
+{
+    const int n = s->height < 360 ? 3 : 2;
+
+    for (int x = 0; x < width; x++, p++) {
+        const struct rgba c = paint_pixel(s, paint, 2 * (left + x) - s->width, y, n);
+        const int v[4] = {c.r, c.g, c.b, c.a};
+
+        for (int i = 0; i < planes; i++)
+            p[plane_size * (size_t)i] = (uint8_t)v[i];
+    }
+}
+
 /* Paints @planes (3 or 4) planes of @width x @height pixels from (@left, @top). */
-static uint8_t *paint_planes(const struct scene *s, struct rgba (*paint)(int x, int y), int planes,
-                             int left, int top, int width, int height)
+static int paint_planes(const struct scene *s, struct rgba (*paint)(int x, int y), int planes,
+                        int left, int top, int width, int height, uint8_t **ret)
 {
     const size_t size = (size_t)width * (size_t)height;
-    const int n = s->height < 360 ? 3 : 2;
+    struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
     uint8_t *memory = malloc(size * (size_t)planes);
-    uint8_t *p = memory;
 
     if (!memory)
-        return NULL;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++, p++) {
-            const struct rgba c = paint_pixel(s, paint, 2 * (left + x) - s->width, top + y, n);
-            const int v[4] = {c.r, c.g, c.b, c.a};
-
-            for (int i = 0; i < planes; i++)
-                p[size * (size_t)i] = (uint8_t)v[i];
+        return -ENOMEM;
+    for (int y = 0; y < height; y++) {
+        if (poll(&stop, 1, 0) > 0) {
+            free(memory);
+            return -ECANCELED;
         }
-    return memory;
+        paint_row(s, paint, planes, size, left, top + y, width, memory + (size_t)y * (size_t)width);
+    }
+    *ret = memory;
+    return 0;
 }
 
 static int paint_layer(struct scene *s, struct layer *l, const struct layer_spec *spec)
@@ -87,23 +102,21 @@ static int paint_layer(struct scene *s, struct layer *l, const struct layer_spec
     l->top = to_pixels(s, spec->top);
     l->width = to_pixels(s, spec->right - spec->left) + 1;
     l->height = to_pixels(s, spec->bottom - spec->top) + 1;
-    l->rgba = paint_planes(s, spec->paint, 4, l->left, l->top, l->width, l->height);
-    return l->rgba ? 0 : -ENOMEM;
+    return paint_planes(s, spec->paint, 4, l->left, l->top, l->width, l->height, &l->rgba);
 }
 
-int scene_create(struct scene **ret, int index, int width, int height)
+int scene_create(struct scene **ret, int index, int width, int height, int stop_fd)
 {
     struct scene *s = calloc(1, sizeof(*s));
-    int r = 0;
+    int r;
 
     if (!s)
         return -ENOMEM;
     s->spec = scene_specs[index];
     s->width = width;
     s->height = height;
-    s->rgb = paint_planes(s, s->spec->background, 3, 0, 0, width, height);
-    if (!s->rgb)
-        r = -ENOMEM;
+    s->stop_fd = stop_fd;
+    r = paint_planes(s, s->spec->background, 3, 0, 0, width, height, &s->rgb);
     for (int i = 0; !r && i < s->spec->n_layers; i++)
         r = paint_layer(s, &s->layer[i], &s->spec->layer[i]);
     if (r) {

@@ -12,8 +12,9 @@ struct scene;
 /* Names of the scenes, the default first, NULL at the end. */
 extern const char *const scene_names[];
 
-/* Paints scene number @index of scene_names. -ENOMEM. */
-int scene_create(struct scene **ret, int index, int width, int height);
+/* Paints scene number @index of scene_names. -ENOMEM; -ECANCELED: @stop_fd became readable before
+ * it was done, which takes long where a picture is large. */
+int scene_create(struct scene **ret, int index, int width, int height, int stop_fd);
 void scene_destroy(struct scene *s); /* accepts NULL */
 
 /* Writes the R', G' and B' of @n pixels of frame number @seq, from (x, y) to the right. */
