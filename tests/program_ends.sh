@@ -72,3 +72,28 @@ test_ignored_signals() {
     expect stats.json '"frames_out": 200,' 'an ignored SIGINT'
     expect stats.json '"radius_requested": 2,' 'an ignored SIGHUP'
 }
+
+# The plot of a trace whose last line is cut, as of a run that was killed, and of what is no trace.
+test_plot() {
+    local plot=$here/../tools/bilatcam-plot cut
+    run 0 -i test: --size 64x48 -o null: --frames 20 --trace trace.csv
+    "$plot" trace.csv >plot.svg 2>err && ok || bad "plot of a trace"
+    expect plot.svg '</svg>$' plot
+    for cut in 1 10 30; do
+        head -c -"$cut" trace.csv >cut.csv
+        "$plot" cut.csv >cut.svg 2>err && ok || bad "plot of a trace without its last $cut bytes"
+        head -n 20 trace.csv >whole.csv
+        "$plot" whole.csv | cmp -s - cut.svg && ok || bad "half a line is drawn"
+    done
+    "$plot" missing.csv >out 2>err && bad "plot of a missing file" || ok
+    [ "$(cat err)" = "bilatcam-plot: cannot read 'missing.csv': No such file or directory" ] && ok ||
+        bad "message of a missing file"
+    for cut in "$bilatcam" "$shipped_config" "$plot"; do
+        "$plot" "$cut" >out 2>err && bad "plot of $cut" || ok
+        [ "$(grep -c '^bilatcam-plot: ' err)" = 1 ] && [ "$(wc -l <err)" = 1 ] && ok ||
+            bad "message of what is no trace"
+    done
+    head -n 1 trace.csv >empty.csv
+    "$plot" empty.csv 2>err && bad "plot of no frames" || ok
+    expect err "holds no frames" plot
+}

@@ -381,7 +381,7 @@ PY
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
     test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
     test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
-    test_ignored_signals; do
+    test_ignored_signals test_plot; do
     "$t"
 done
 echo "$passed passed, $failed failed"
