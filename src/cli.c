@@ -194,8 +194,19 @@ void cli_finish(struct cli *cli)
 /* What each key allows alone may still not fit together. */
 static int check_together(const struct settings *s, struct error *err)
 {
-    if (!strcmp(s->output, "-") && !strcmp(s->stats, "-"))
-        return error_set(err, -EINVAL, "--output - and --stats - cannot both be standard output");
+    const struct {
+        const char *name, *value;
+    } written[] = {{"output", s->output}, {"stats", s->stats}, {"trace", s->trace}};
+    const char *first = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(written[i].value, "-"))
+            continue;
+        if (first)
+            return error_set(err, -EINVAL, "--%s - and --%s - cannot both be standard output",
+                             first, written[i].name);
+        first = written[i].name;
+    }
     return 0;
 }
 

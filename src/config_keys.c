@@ -66,7 +66,8 @@ const struct key key_table[] = {
     {"stats", 0, "FILE", KEY_TEXT, TEXT(stats), "", 0, 0, NULL, false,
      "write statistics as one JSON object at exit; - is standard output"},
     {"trace", 0, "FILE", KEY_TEXT, TEXT(trace), "", 0, 0, NULL, false,
-     "write one line of CSV per frame: when, which radius, how long each stage took"},
+     "write one line of CSV per frame: when, which radius, how long each stage took; - is standard "
+     "output"},
     {.name = NULL},
 };
 

@@ -16,6 +16,7 @@
 #include "engine.h"
 #include "engine_process.h"
 #include "log.h"
+#include "out_file.h"
 #include "pipeline.h"
 #include "snapshot.h"
 #include "standard_files.h"
@@ -24,9 +25,10 @@
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
-/* After a request to stop, devices are let go, which takes milliseconds. Only a driver that does
+/* After a request to stop, devices are released, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
-#define STOP_NS 900000000
+#define STOP_NS 700000000
+#define STATS_MS 100 /* and what a reader of the statistics may take then */
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS 2500000000
 
@@ -89,52 +91,83 @@ static bool stop_requested(void)
     return poll(&fd, 1, 0) > 0;
 }
 
-static int write_stats(const char *path, const struct stats_header *header,
-                       const struct stats *stats)
-{
-    FILE *out;
-    int failed;
-
-    if (!*path)
-        return STATUS_DONE;
-    out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-    if (!out) {
-        log_error("statistics '%s': %s", path, strerror(errno));
-        return STATUS_FAILED;
-    }
-    stats_print_json(header, stats, out);
-    failed = ferror(out);
-    failed |= out == stdout ? fflush(out) : fclose(out);
-    if (!failed)
-        return STATUS_DONE;
-    log_error("statistics '%s': %s", path, strerror(errno));
-    return STATUS_FAILED;
-}
-
-/* The end of a run, which a device that does not answer must not hold up. */
-struct ending {
-    struct pipeline *p;
-    const struct settings *settings;
-    pthread_mutex_t lock; /* guards the rest, and p until it is reported */
+/* The end of a run, which neither a device that does not answer nor the reader of a pipe must hold
+ * up. It outlives main's stack. */
+static struct ending {
+    struct out_file stats; /* open if they were asked for */
+    pthread_mutex_t lock;  /* guards the rest, and p until it is reported */
+    struct pipeline *p;    /* NULL while it opens */
     bool reported;
     int status;
-};
+} ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int report(struct ending *e)
+/* The reader of a pipe is not waited for once the program is to end. */
+static int put_patiently(struct out_file *f, const char *piece, size_t n)
 {
-    struct stats_header header;
-    struct stats stats;
+    bool room = true;
+    int r = out_file_put(f, piece, n);
+
+    while (r == -EAGAIN && room) {
+        room = !stop_requested() && out_file_wait(f, stop_fd, -1);
+        if (!room)
+            room = out_file_wait(f, -1, STATS_MS);
+        r = out_file_put(f, piece, n);
+    }
+    return r;
+}
+
+static int write_stats(struct out_file *f, const struct stats_header *header,
+                       const struct stats *stats)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const memory = open_memstream(&text, &size);
+    int r = -ENOMEM, closed;
+
+    if (memory) {
+        stats_print_json(header, stats, memory);
+        r = fclose(memory) ? -ENOMEM : 0;
+    }
+    for (size_t done = 0; r == 0 && done < size; done += OUT_FILE_PIECE)
+        r = put_patiently(f, text + done,
+                          size - done < OUT_FILE_PIECE ? size - done : OUT_FILE_PIECE);
+    free(text);
+    closed = out_file_close(f);
+    r = r ? r : closed;
+    if (r)
+        log_error("statistics '%s': %s", f->name,
+                  r == -EPIPE    ? "nobody reads this pipe"
+                  : r == -EAGAIN ? "the reader of this pipe takes nothing"
+                                 : strerror(-r));
+    return r ? STATUS_FAILED : STATUS_DONE;
+}
+
+static void log_counts(const struct stats *stats)
+{
+    log_info("%llu frames in, %llu out, %llu dropped, %llu damaged",
+             (unsigned long long)stats->frames_in, (unsigned long long)stats->frames_out,
+             (unsigned long long)stats->frames_dropped, (unsigned long long)stats->frames_bad);
+}
+
+/* Tells once how the run was. @forced: while its threads are still at work. */
+static int report(struct ending *e, bool forced)
+{
+    struct stats_header header = {.engine = ""};
+    struct stats stats = {.radius_min_used = -1, .radius_last = -1};
     int status;
 
     (void)pthread_mutex_lock(&e->lock);
     if (!e->reported) {
-        pipeline_stats(e->p, &header, &stats);
-        e->status = write_stats(e->settings->stats, &header, &stats);
-        if (pipeline_result(e->p))
+        if (e->p && forced)
+            pipeline_abandon(e->p);
+        if (e->p)
+            pipeline_stats(e->p, &header, &stats);
+        if (e->stats.what)
+            e->status = write_stats(&e->stats, &header, &stats);
+        if (e->p && pipeline_result(e->p))
             e->status = STATUS_FAILED;
-        log_info("%llu frames in, %llu out, %llu dropped, %llu damaged",
-                 (unsigned long long)stats.frames_in, (unsigned long long)stats.frames_out,
-                 (unsigned long long)stats.frames_dropped, (unsigned long long)stats.frames_bad);
+        if (e->p)
+            log_counts(&stats);
     }
     e->reported = true;
     status = e->status;
@@ -154,59 +187,78 @@ static bool end_snapshots(void)
     return r == 1 || r == -ECANCELED;
 }
 
+/* Ends the program when it was told to stop and does not. */
 static void *end_in_time(void *arg)
 {
     const struct timespec limit = {.tv_nsec = STOP_NS};
-    struct ending *e = arg;
+    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
 
+    while (poll(&stop, 1, -1) < 0 && errno == EINTR)
+        ;
     (void)nanosleep(&limit, NULL);
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
     log_warning("stopped without waiting any longer for what is still busy");
-    _exit(report(e));
+    _exit(report(arg, true));
 }
 
-/* Ends the run: at once if that was asked for, else when the last frame is through. */
-static int end_run(struct pipeline *p, const struct settings *s)
+static int run_frames(const struct cli *cli, struct pipeline *p, int hangup_fd)
 {
-    static struct ending e = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* outlives main's stack */
-    pthread_t timer;
+    struct error err;
     int status;
 
-    e.p = p;
-    e.settings = s;
-    if (stop_requested() && thread_start(&timer, "end-in-time", end_in_time, &e) == 0)
-        (void)pthread_detach(timer);
-    pipeline_join(p);
-    status = report(&e);
-    return pipeline_close(p) ? STATUS_FAILED : status;
-}
-
-static int filter_frames(const struct cli *cli, const struct settings *s)
-{
-    const int hangup_fd = open_signals();
-    struct pipeline *p = NULL;
-    struct error err = {.text = ""};
-    int r;
-
-    if (hangup_fd < 0) {
-        log_error("cannot wait for signals: %s", strerror(errno));
-        return STATUS_FAILED;
-    }
-    r = pipeline_open(&p, s, stop_fd, &err);
-    if (r && stop_requested())
-        return STATUS_DONE;
-    if (r) {
-        log_error("%s", err.text);
-        return err.usage ? STATUS_USAGE : STATUS_FAILED;
-    }
     if (pipeline_start(p, &err)) {
         log_error("%s", err.text);
         (void)pipeline_close(p);
         return STATUS_FAILED;
     }
+    (void)pthread_mutex_lock(&ending.lock);
+    ending.p = p;
+    (void)pthread_mutex_unlock(&ending.lock);
     daemon_run(cli, p, stop_fd, hangup_fd);
-    return end_run(p, s);
+    pipeline_join(p);
+    status = report(&ending, false);
+    return pipeline_close(p) ? STATUS_FAILED : status;
+}
+
+static int open_and_run(const struct cli *cli, const struct settings *s, int hangup_fd)
+{
+    struct pipeline *p = NULL;
+    struct error err = {.text = ""};
+    const int r = pipeline_open(&p, s, stop_fd, &err);
+
+    if (r == 0)
+        return run_frames(cli, p, hangup_fd);
+    if (stop_requested())
+        return report(&ending, false);
+    log_error("%s", err.text);
+    return err.usage ? STATUS_USAGE : STATUS_FAILED;
+}
+
+static int filter_frames(const struct cli *cli, const struct settings *s)
+{
+    const int hangup_fd = open_signals();
+    struct error err;
+    pthread_t timer;
+    int status, r;
+
+    if (hangup_fd < 0) {
+        log_error("cannot wait for signals: %s", strerror(errno));
+        return STATUS_FAILED;
+    }
+    if (*s->stats && out_file_open(&ending.stats, "statistics", s->stats, &err)) {
+        log_error("%s", err.text);
+        return STATUS_FAILED;
+    }
+    r = thread_start(&timer, "end-in-time", end_in_time, &ending);
+    if (r) {
+        log_error("cannot start thread end-in-time: %s", strerror(-r));
+        return STATUS_FAILED;
+    }
+    (void)pthread_detach(timer);
+    status = open_and_run(cli, s, hangup_fd);
+    (void)out_file_close(&ending.stats);
+    return status;
 }
 
 static void list_engines(void)

@@ -12,7 +12,7 @@
 #define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
 #define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
 #define HOLD_NS 100000000 /* or two frame intervals, without news: readers get the last again */
-#define ROUND_NS INT64_C(2000000000) /* the longest round: rounds tell main that the stage lives */
+#define ROUND_NS INT64_C(2000000000) /* the longest round: they show that the stage is alive */
 
 int output_init(struct output *o)
 {
@@ -48,28 +48,7 @@ int output_measure(struct output *o, const struct source *source, struct error *
 
 int output_trace(struct output *o, const char *path, struct error *err)
 {
-    o->trace_path = path;
-    o->trace = fopen(path, "we");
-    if (!o->trace)
-        return error_set(err, -errno, "trace '%s': %s", path, strerror(errno));
-    fprintf(o->trace, "t_ms,seq,radius_requested,radius,wait_ms,convert_ms,filter_ms,write_ms,"
-                      "latency_ms,budget_ms,camera_ms,added_ms\n");
-    return 0;
-}
-
-static int close_trace(struct output *o)
-{
-    int r = 0;
-
-    if (!o->trace)
-        return 0;
-    if (ferror(o->trace))
-        r = -EIO;
-    if (fclose(o->trace))
-        r = -errno;
-    if (r)
-        log_error("trace '%s': %s", o->trace_path, strerror(-r));
-    return r;
+    return trace_open(&o->trace, path, o->shared->stop_fd, err);
 }
 
 /* Nobody is left to be told what came of it. The end of the program has said that it gave up. */
@@ -88,7 +67,7 @@ static void finish_snapshot(struct snapshot_request *q)
 int output_close(struct output *o)
 {
     struct error err = {.text = ""};
-    int result = close_trace(o);
+    int result = trace_close(o->trace);
 
     for (int i = 0; i < o->n_outlets; i++) {
         const int r = outlet_close(&o->outlets[i], &err);
@@ -175,19 +154,6 @@ static void watch_readers(struct output *o)
     shared_hold(o->shared, &o->shared->unwatched, now - o->t_watched_ns > UNWATCHED_NS);
 }
 
-static void trace(struct output *o, const struct slot *slot, const int64_t stage_ns[N_STAGES],
-                  int64_t budget_ns)
-{
-    if (!o->trace)
-        return;
-    fprintf(o->trace, "%.3f,%llu,%d,%d", (double)slot->raw.t_capture_ns / 1e6,
-            (unsigned long long)slot->raw.seq, slot->radius_requested, slot->radius);
-    for (int i = 0; i <= STAGE_LATENCY; i++)
-        fprintf(o->trace, ",%.3f", (double)stage_ns[i] / 1e6);
-    fprintf(o->trace, ",%.3f,%.3f,%.3f\n", (double)budget_ns / 1e6,
-            (double)stage_ns[STAGE_CAMERA] / 1e6, (double)stage_ns[STAGE_ADDED] / 1e6);
-}
-
 static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
 {
     const int64_t t_now = now_ns();
@@ -207,7 +173,7 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
     o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
     o->shared->camera_ns = slot->camera_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
-    trace(o, slot, stages, budget_ns);
+    trace_frame(o->trace, slot, stages, budget_ns);
 }
 
 static void measure(struct output *o, const struct slot *slot)
@@ -353,6 +319,7 @@ void *output_run(void *arg)
     const bool tells = any_tells(o);
     int r = tells ? write_meanwhile(o) : 0;
 
+    trace_begin(o->trace);
     o->t_watched_ns = now_ns();
     while (r == 0 && !shared_stopping(s)) {
         const int taken = ring_take(o->in, &o->slot, now_ns() + wait_ns);

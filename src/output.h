@@ -2,12 +2,12 @@
 /* The third stage: writes to the sinks, keeps the readers of a virtual camera going while there
  * is nothing new, notices whether there are any, and counts. */
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "outlet.h"
 #include "ring.h"
 #include "snapshot.h"
 #include "source.h"
+#include "trace.h"
 
 #define OUTPUT_MAX_SINKS 2
 
@@ -36,8 +36,7 @@ struct output {
     int64_t t_watched_ns; /* when somebody last did, as far as is known */
     struct snapshot_request request;
 
-    FILE *trace; /* or NULL */
-    const char *trace_path;
+    struct trace *trace;               /* or NULL */
     const struct source *truth_source; /* NULL: the clean picture is not known */
     struct frame truth, truth_raw;     /* in the working layout; as the source gives it */
 };
@@ -53,8 +52,8 @@ int output_open(struct output *o, const struct sink_ops *ops, const struct sink_
  * source's `truth` is called then. Context: main, before the thread starts. */
 int output_measure(struct output *o, const struct source *source, struct error *err);
 
-/* Makes the stage write one line of CSV per frame to the file at @path, which stays the
- * caller's. */
+/* Makes the stage write one line of CSV per frame to the file at @path; see trace.h. Context:
+ * main, before the thread starts. */
 int output_trace(struct output *o, const char *path, struct error *err);
 
 /* Begins to write the next frame, before and after, to files; @name as for snapshot_start().

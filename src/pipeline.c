@@ -299,6 +299,7 @@ void pipeline_join(struct pipeline *p)
     for (int i = 0; i < p->n_threads; i++)
         (void)pthread_join(p->threads[i], NULL);
     p->n_threads = 0;
+    atomic_store(&p->ended, true);
 }
 
 int pipeline_close(struct pipeline *p)

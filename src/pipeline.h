@@ -60,10 +60,16 @@ struct pipeline_state {
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret);
 
+/* The counts add up at any time. Context: any thread. */
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats);
 
 /* The first error of the run so far, which has been logged, or 0. Context: any thread. */
 int pipeline_result(struct pipeline *p);
+
+/* Leaves the threads to themselves, because one of them does not end: what is on its way counts as
+ * dropped from now on, and no file ends with half a line. Next comes the end of the process.
+ * Context: any thread. */
+void pipeline_abandon(struct pipeline *p);
 
 /* Waits for the threads, which pipeline_stop() or the end of the stream lets end. */
 void pipeline_join(struct pipeline *p);

@@ -194,6 +194,7 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
     stats_snapshot(p->shared.stats, stats);
     stats->frames_dropped +=
         stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
+    stats_balance(stats, atomic_load(&p->ended));
     *header = p->header;
     (void)pthread_mutex_lock(&p->shared.lock);
     memcpy(header->engine, p->shared.engine, sizeof(header->engine));
@@ -201,6 +202,12 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
     if (!stats->frames_out)
         stats->radius_requested = p->shared.wishes.filter.radius;
     (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+void pipeline_abandon(struct pipeline *p)
+{
+    atomic_store(&p->ended, true);
+    trace_end(p->output.trace);
 }
 
 int pipeline_result(struct pipeline *p)

@@ -1,6 +1,8 @@
 #pragma once
 /* What the files of the pipeline share: pipeline.c opens, runs and closes it, pipeline_wishes.c
  * says what settings mean to its parts, pipeline_live.c answers and changes it while it runs. */
+#include <stdatomic.h>
+
 #include "capture.h"
 #include "filtering.h"
 #include "output.h"
@@ -27,6 +29,7 @@ struct pipeline {
     struct stats_header header;
     pthread_t threads[3];
     int n_threads;
+    atomic_bool ended; /* nothing comes out any more */
 };
 
 /* What settings mean to the stages: the filter, and where pictures come from. */

@@ -178,6 +178,16 @@ void stats_snapshot(struct stats_recorder *r, struct stats *ret)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+void stats_balance(struct stats *s, bool ended)
+{
+    const uint64_t known = s->frames_out + s->frames_dropped + s->frames_bad;
+
+    if (ended && s->frames_in > known)
+        s->frames_dropped += s->frames_in - known;
+    else
+        s->frames_in = known;
+}
+
 double stats_fps(const struct stats *s)
 {
     const double seconds = (double)(s->t_last_ns - s->t_first_ns) / 1e9;

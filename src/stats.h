@@ -1,6 +1,7 @@
 #pragma once
 /* What happened so far: counts and how long things took. One short lock, no allocation after
  * create; every thread adds, main reads a snapshot. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -88,6 +89,10 @@ void stats_unshown(struct stats_recorder *r, uint64_t n);
 void stats_quality(struct stats_recorder *r, double noisy_error, double filtered_error);
 
 void stats_snapshot(struct stats_recorder *r, struct stats *ret);
+
+/* Makes the counts add up: frames_in = frames_out + frames_dropped + frames_bad. Frames on their
+ * way are not counted yet; when the run has @ended, they are dropped. */
+void stats_balance(struct stats *s, bool ended);
 
 /* Frames per second between the first and the last write; 0 when there are fewer than two. */
 double stats_fps(const struct stats *s);

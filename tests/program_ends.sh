@@ -73,6 +73,165 @@ test_ignored_signals() {
     expect stats.json '"radius_requested": 2,' 'an ignored SIGHUP'
 }
 
+# balanced FILE: no frame is missing in these statistics.
+balanced() {
+    python3 - "$1" <<'END' && ok || bad "frames in = out + dropped + bad in: $(cat "$1")"
+import json, sys
+s = json.load(open(sys.argv[1]))
+sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad"])
+END
+}
+
+# whole_lines FILE [LINES]: a trace of nothing but whole lines, so many of them.
+whole_lines() {
+    awk -F , 'NF != n && NR > 1 { exit bad = 1 } { n = NF } END { exit bad || NR < 1 }' "$1" &&
+        [ "$(head -n 1 "$1" | cut -d , -f 1-2)" = t_ms,seq ] && [ -z "$(tail -c 1 "$1")" ] && ok ||
+        bad "a line of $1 is not whole: $(tail -n 2 "$1")"
+    [ "$(wc -l <"$1")" = "${2:-$(wc -l <"$1")}" ] && ok || bad "not $2 lines in $1: $(wc -l <"$1")"
+}
+
+# Nobody reads the pipes that are written to: neither the start nor the end waits for them.
+test_pipes_without_reader() {
+    local pid options
+    mkfifo stats.pipe trace.pipe
+    for options in '--stats stats.pipe' '--trace trace.pipe' '--stats stats.pipe --trace trace.pipe'; do
+        rm -f err
+        # shellcheck disable=SC2086 # several words
+        "$bilatcam" -i test: --fps 100 --size 64x48 -o null: $options 2>err &
+        pid=$!
+        wait_for '->' && ok || bad "start with $options"
+        terminate "$pid"
+        [ $? = "$([[ $options = *stats* ]] && echo 1 || echo 0)" ] && ok || bad "exit status with $options"
+        [[ $options != *stats* ]] ||
+            expect err "^bilatcam: statistics 'stats.pipe': nobody reads this pipe$" "$options"
+        [[ $options != *trace* ]] ||
+            expect err "^bilatcam: trace 'trace.pipe': [0-9]+ of its lines are left out" "$options"
+    done
+}
+
+# A reader that stands still holds up no frame and no end, and what it does not get is counted.
+test_pipe_reader_stands_still() {
+    local pid sleeper
+    sleep 100 <>trace.pipe &
+    sleeper=$!
+    run 0 -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace trace.pipe --stats stats.json
+    expect stats.json '"frames_out": 8000,' 'a trace that nobody takes'
+    [ "$(grep -c 'lines are left out' err)" = 1 ] && ok || bad "lines left out are told once"
+    timeout 60 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace - 2>err |
+        sleep 2
+    [ "${PIPESTATUS[0]}" -eq 0 ] && ok || bad "a trace to a pipe that closes"
+    expect err "trace 'standard output': [0-9]+ of its lines are left out" 'a pipe that closes'
+    # Statistics do not fit into a pipe that is full.
+    rm -f err
+    "$bilatcam" -i test: --fps 100 --size 64x48 -o null: --stats trace.pipe 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    terminate "$pid"
+    [ $? -eq 1 ] && ok || bad "exit status with a full pipe"
+    expect err "statistics 'trace.pipe': the reader of this pipe takes nothing" 'a full pipe'
+    kill "$sleeper"
+}
+
+# A reader gets all that was written before it came, and whole lines.
+test_pipe_reader_comes_late() {
+    local pid reader
+    rm -f err
+    "$bilatcam" -i test: --fps 50 --size 64x48 -o null: --trace trace.pipe --stats stats.pipe \
+        --frames 100 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    cat stats.pipe >stats.json &
+    reader=$!
+    timeout 60 cat trace.pipe >trace.csv
+    wait "$pid" && ok || bad "exit status $? with pipes"
+    wait "$reader"
+    whole_lines trace.csv 101
+    balanced stats.json
+}
+
+test_trace() {
+    local pid
+    run 0 -i test: --size 64x48 -r 0 -o null: --frames 5000 --trace trace.csv
+    whole_lines trace.csv 5001
+    run 0 -i test: --size 64x48 -r 0 -o null: --frames 50 --trace -
+    whole_lines out 51
+    rm -f err
+    "$bilatcam" -i test: --fps 200 --size 64x48 -o null: --trace trace.csv --stats stats.json 2>err &
+    pid=$!
+    wait_for '->' && ok || bad "start"
+    terminate "$pid" && ok || bad "exit status $? with a trace"
+    balanced stats.json
+    whole_lines trace.csv $(($(sed -E 's/.*"frames_out": ([0-9]+).*/\1/' stats.json) + 1))
+    run 1 -i test: --size 64x48 -o null: --frames 5 --trace .
+    if [ -e /dev/full ]; then
+        run 1 -i test: --size 64x48 -o null: --frames 5 --trace /dev/full
+        expect err "trace '/dev/full': No space left" 'full disk'
+    fi
+}
+
+# What cannot be written is told before anything else is done, and a start that fails destroys
+# nothing.
+test_stats_path() {
+    refused 1 "statistics 'no/such/dir/x': No such file" -i test: -o null: --frames 1 --stats no/such/dir/x
+    refused 1 "statistics '.': Is a directory" -i test: -o null: --frames 1 --stats .
+    echo kept >kept.json
+    cp kept.json kept.csv
+    refused 1 "missing.y4m" -i missing.y4m -o null: --stats kept.json --trace kept.csv
+    [ "$(cat kept.json kept.csv)" = $'kept\nkept' ] && ok || bad "a start that fails destroys files"
+    refused 1 "missing.y4m" -i missing.y4m -o null: --stats new.json --trace new.csv
+    [ ! -e new.json ] && [ ! -e new.csv ] && ok || bad "a start that fails leaves files"
+    run 0 -i test: --size 64x48 -o null: --frames 1 --stats kept.json
+    balanced kept.json
+}
+
+# Frames are fast at first, so that the trace has lines, and then one takes very long.
+stop_in_long_frame() {
+    local pid lines=0
+    rm -f err stats.json trace.csv
+    printf 'radius = 0\n' >live.conf
+    # The thread in the long frame is left behind on purpose.
+    TSAN_OPTIONS=report_thread_leaks=0 setsid "$bilatcam" -c live.conf -i test: --fps 20 \
+        --size 1280x720 -e reference --latency-budget off -o null: --stats stats.json \
+        --trace trace.csv 2>err &
+    pid=$!
+    for _ in $(seq 200); do
+        [ ! -e trace.csv ] || [ "$(wc -l <trace.csv)" -lt 5 ] || break
+        sleep 0.1
+    done
+    printf 'radius = 32\n' >live.conf
+    kill -HUP "$pid"
+    wait_for 'radius = 32' && ok || bad "reload"
+    until [ "$(wc -l <trace.csv)" = "$lines" ]; do
+        lines=$(wc -l <trace.csv)
+        sleep 0.5
+    done
+    terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
+    expect err 'without waiting any longer' 'a long frame'
+    balanced stats.json
+    expect stats.json "\"frames_out\": $((lines - 1))," 'a long frame'
+    whole_lines trace.csv "$lines"
+}
+
+# Stopped while a large scene is painted, in a frame that takes long and while a driver does not
+# answer: it ends, and tells all the same.
+test_stop_in_time() {
+    local pid
+    rm -f err stats.json
+    "$bilatcam" -i test: --size 64x16384 -o null: --stats stats.json 2>err &
+    pid=$!
+    wait_until_ready "$pid"
+    terminate "$pid" && ok || bad "stopped while a scene is painted: exit status $?"
+    balanced stats.json
+    stop_in_long_frame
+    [ -n "$slow_ioctl" ] || return
+    rm -f err stats.json
+    LD_PRELOAD=$slow_ioctl "$bilatcam" -i /dev/null -o null: --stats stats.json --trace trace.csv 2>err &
+    pid=$!
+    wait_for slow && ok || bad "no question to the driver"
+    terminate "$pid" && ok || bad "stopped while a driver does not answer: exit status $?"
+    balanced stats.json
+}
+
 # The plot of a trace whose last line is cut, as of a run that was killed, and of what is no trace.
 test_plot() {
     local plot=$here/../tools/bilatcam-plot cut

@@ -554,6 +554,23 @@ test_watchdog_without_pictures() {
     unset NOTIFY_SOCKET
 }
 
+# Frames on their way are neither out nor lost, nor are they in yet.
+test_counts_add_up() {
+    # The thread in the long frame is left behind on purpose.
+    TSAN_OPTIONS=report_thread_leaks=0 "$bilatcam" -v -i test: --fps 50 --size 1280x720 -e reference \
+        -r 32 --latency-budget off -o null: >host.out 2>host.err 8>&- 9>&- &
+    host_pid=$!
+    on_the_bus $name
+    timeout 30 "$ctl" watch >watched 2>watch.err 9>&- &
+    wait_for watched '^state = running$' && ok || bad "does not run"
+    run 0 "$ctl" stats
+    python3 -c 'import json, sys
+s = json.load(open("out"))
+sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad"])' && ok ||
+        bad "frames in = out + dropped + bad"
+    end_bilatcam
+}
+
 test_no_bus
 test_bus_comes_again
 test_bus_noticed_at_once
@@ -566,5 +583,6 @@ test_sleep
 test_system_bus_comes_again
 test_program
 test_watchdog_without_pictures
+test_counts_add_up
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

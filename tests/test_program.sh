@@ -1,11 +1,12 @@
 #!/bin/bash
 # The program as its users meet it: what it prints, its exit status, and what it says of bad
-# input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE
+# input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE [SLOW-IOCTL]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 set -u
 export LC_ALL=C
 bilatcam=$(realpath "$1")
 shipped_config=$(realpath "$2")
+slow_ioctl=${3:+$(realpath "$3")} # to be preloaded
 here=$(realpath "$(dirname "$0")")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -109,6 +110,8 @@ test_wrong_usage() {
     refused 2 "must be csv or json" --benchmark=x
     refused 2 "output 'x.mp4': must be" -i test: -o x.mp4
     refused 2 "both be standard output" -i test: -o - --stats -
+    refused 2 "both be standard output" -i test: -o - --trace -
+    refused 2 "both be standard output" -i test: -o null: --stats - --trace -
     refused 2 "no.*option|unknown" -i test:colour=red -o null: --frames 1
     refused 2 "noise" -i test:noise=9999 -o null: --frames 1
     refused 2 "scene" -i test:scene=moon -o null: --frames 1
@@ -381,7 +384,8 @@ PY
 for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
     test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
     test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
-    test_ignored_signals test_plot; do
+    test_ignored_signals test_plot test_pipes_without_reader test_pipe_reader_stands_still \
+    test_pipe_reader_comes_late test_trace test_stats_path test_stop_in_time; do
     "$t"
 done
 echo "$passed passed, $failed failed"
