@@ -210,7 +210,7 @@ static int cuda_create(struct engine **ret, const struct engine_config *config, 
 
     if (r == 0 || r == -ENOMEM || !failed_before)
         return r;
-    return engine_process_create(ret, &cuda_in_process, config, err);
+    return engine_process_create(ret, &cuda_in_process, config, &engine_process_limits, err);
 }
 
 static int cuda_pin(struct engine *base, void *memory, size_t bytes)

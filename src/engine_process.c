@@ -21,9 +21,10 @@
 
 #define PROCESS_NAME "bilatcam-engine"
 
-/* Beyond, the process is given up: drivers take seconds to start and to prepare a first frame. */
-#define FIRST_MS 10000
-#define ANSWER_MS 3000
+/* Drivers take seconds to start and to prepare a first frame. */
+const struct engine_process_limits engine_process_limits = {.first_ms = 10000, .answer_ms = 3000};
+
+#define SLICE_MS 100
 #define END_MS 1000 /* for one that was killed; a driver may keep it longer */
 
 /* Descriptors of the process. */
@@ -34,7 +35,7 @@ enum order_kind { ORDER_CREATE, ORDER_MAP, ORDER_FILTER };
 struct order {
     enum order_kind kind;
     struct engine_config config; /* ORDER_CREATE */
-    size_t bytes;                /* ORDER_MAP: size of the shared memory from now on */
+    size_t bytes;                /* ORDER_MAP: how much of the shared memory is used from now on */
     struct frame shape;          /* ORDER_FILTER; its planes mean nothing there */
     struct filter filter;        /* ORDER_FILTER */
 };
@@ -170,6 +171,7 @@ struct process_engine {
     int socket_fd, memory_fd;
     uint8_t *memory;
     size_t bytes;
+    struct engine_process_limits limits;
     bool lost;
     bool warm;    /* it has filtered a frame */
     bool busy;    /* a frame is submitted and not yet collected */
@@ -216,12 +218,23 @@ void engine_process_destroy(struct engine *base)
     free(e);
 }
 
+/* Waits until the process says something, or for @ms of the time that we run ourselves: who stops
+ * us (Ctrl-Z, the machine's sleep) stops the process as well, and that takes no more than one
+ * slice. */
+static bool wait_for_process(const struct process_engine *e, int ms)
+{
+    struct pollfd fd = {.fd = e->socket_fd, .events = POLLIN};
+    int n = 0;
+
+    for (; ms > 0 && n == 0; ms -= SLICE_MS)
+        n = poll(&fd, 1, ms < SLICE_MS ? ms : SLICE_MS);
+    return n == 1;
+}
+
 /* -EIO: no answer, or none in time. Threads that get here block all signals. */
 static int await_answer(struct process_engine *e, struct answer *a)
 {
-    struct pollfd fd = {.fd = e->socket_fd, .events = POLLIN};
-
-    if (poll(&fd, 1, e->warm ? ANSWER_MS : FIRST_MS) == 1 &&
+    if (wait_for_process(e, e->warm ? e->limits.answer_ms : e->limits.first_ms) &&
         recv(e->socket_fd, a, sizeof(*a), MSG_DONTWAIT) == sizeof(*a))
         return 0;
     e->lost = true;
@@ -281,14 +294,35 @@ static int spawn(pid_t *pid, const char *name, int socket_fd, int memory_fd)
     return -r;
 }
 
+/* Memory for two pictures of any size, of which only what is used takes room. Its size is sealed:
+ * whoever could cut it would kill the other, who reads what is gone. */
+static int create_memory(void)
+{
+    const struct frame largest = {
+        .format = FRAME_I444, .width = FRAME_MAX_SIDE, .height = FRAME_MAX_SIDE};
+    struct pictures p;
+    const int fd = memfd_create("bilatcam pictures", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return -errno;
+    if (ftruncate(fd, (off_t)place_pictures(&p, &largest, NULL)) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+        const int r = -errno;
+
+        (void)close(fd);
+        return r;
+    }
+    return fd;
+}
+
 /* Starts the process, with everything that is shared with it. */
 static int start_process(struct process_engine *e)
 {
-    int pair[2], memory_fd, r;
+    int pair[2], r;
+    const int memory_fd = create_memory();
 
-    memory_fd = memfd_create("bilatcam pictures", MFD_CLOEXEC);
     if (memory_fd < 0)
-        return -errno;
+        return memory_fd;
     e->memory_fd = move_fd(memory_fd);
     if (e->memory_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         return -errno;
@@ -319,7 +353,8 @@ static int create_there(struct process_engine *e, const struct engine_config *co
 }
 
 int engine_process_create(struct engine **ret, const struct engine_ops *ops,
-                          const struct engine_config *config, struct error *err)
+                          const struct engine_config *config,
+                          const struct engine_process_limits *limits, struct error *err)
 {
     struct process_engine *e = calloc(1, sizeof(*e));
     int r;
@@ -328,6 +363,7 @@ int engine_process_create(struct engine **ret, const struct engine_ops *ops,
         return error_set(err, -ENOMEM, "out of memory for engine %s", ops->name);
     e->base.ops = ops;
     e->base.depth = 1;
+    e->limits = *limits;
     e->socket_fd = e->memory_fd = -1;
     r = start_process(e);
     if (r)
@@ -366,8 +402,6 @@ static int reserve(struct process_engine *e, size_t bytes)
         (void)munmap(e->memory, e->bytes);
     e->memory = NULL;
     e->bytes = 0;
-    if (ftruncate(e->memory_fd, (off_t)bytes))
-        return -ENOMEM;
     e->memory = map_memory(e->memory_fd, bytes);
     if (!e->memory)
         return -ENOMEM;

@@ -10,9 +10,19 @@
  * by which the process finds it in engine_table, and a `create` that calls the one below. */
 #include "engine.h"
 
+/* How long the process may take, beyond which it is given up. Time in which its owner is stopped,
+ * as by Ctrl-Z, does not count. */
+struct engine_process_limits {
+    int first_ms;  /* to start, and for its first frame */
+    int answer_ms; /* for each frame after that */
+};
+
+extern const struct engine_process_limits engine_process_limits; /* the usual ones */
+
 /* -ENOMEM, -ENODEV, -EIO, or what the engine's own `create` answers in the process. */
 int engine_process_create(struct engine **ret, const struct engine_ops *ops,
-                          const struct engine_config *config, struct error *err);
+                          const struct engine_config *config,
+                          const struct engine_process_limits *limits, struct error *err);
 void engine_process_destroy(struct engine *e);
 int engine_process_pin(struct engine *e, void *memory, size_t bytes);
 void engine_process_unpin(struct engine *e, void *memory);

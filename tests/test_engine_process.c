@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,10 @@
 
 static const struct engine_config config = {.threads = 2};
 
+/* A frame may take longer here than anybody would wait for it, as with a sanitizer. */
+static const struct engine_process_limits patient = {.first_ms = 200000, .answer_ms = 200000};
+static const struct engine_process_limits hasty = {.first_ms = 200000, .answer_ms = 500};
+
 /* The table of an engine in a process, with the name of one that is found there. */
 static struct engine_ops ops_in_process(const char *name)
 {
@@ -34,15 +39,20 @@ static struct engine_ops ops_in_process(const char *name)
     };
 }
 
-static struct engine *open_in_process(struct engine_ops *ops)
+static struct engine *open_with(struct engine_ops *ops, const struct engine_process_limits *limits)
 {
     struct engine *e = NULL;
     struct error err = {.text = ""};
 
     *ops = ops_in_process("simd");
-    if (engine_process_create(&e, ops, &config, &err))
+    if (engine_process_create(&e, ops, &config, limits, &err))
         fail_msg("%s", err.text);
     return e;
+}
+
+static struct engine *open_in_process(struct engine_ops *ops)
+{
+    return open_with(ops, &patient);
 }
 
 static int filter_once(struct engine *e, const struct frame *in, struct frame *out,
@@ -114,7 +124,7 @@ static void compare(const struct engine_ops *inner)
         return;
     }
     assert_int_equal(inner->create(&here, &config, &err), 0);
-    if (engine_process_create(&there, &ops, &config, &err))
+    if (engine_process_create(&there, &ops, &config, &patient, &err))
         fail_msg("%s", err.text);
     print_message("%s\n", there->device);
     for (int format = 0; format < FRAME_N_FORMATS; format++) {
@@ -221,18 +231,94 @@ static void test_stopped(void **state)
 {
     struct pictures p = make_pictures();
     struct engine_ops ops;
-    struct engine *e = open_in_process(&ops);
+    struct engine *e = open_with(&ops, &hasty);
     const pid_t pid = child_of(getpid());
-    const int64_t t = now_ns();
+    int64_t t;
 
     (void)state;
     assert_int_equal(filter_once(e, &p.in, &p.out, &slow), 0);
     assert_int_equal(kill(pid, SIGSTOP), 0);
+    t = now_ns();
     assert_int_equal(filter_once(e, &p.in, &p.out, &slow), -EIO);
     assert_true(now_ns() - t < LIMIT_MS * INT64_C(1000000));
     e->ops->destroy(e);
     assert_int_equal(child_of(getpid()), 0);
     free_pictures(&p);
+}
+
+/* Whether process @pid is in @state, as /proc tells it. */
+static bool is_in_state(pid_t pid, char state)
+{
+    char path[64], now = '?';
+    FILE *f;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    f = fopen(path, "re");
+    if (!f)
+        return false;
+    if (fscanf(f, "%*d (%*[^)]) %c", &now) != 1)
+        now = '?';
+    (void)fclose(f);
+    return now == state;
+}
+
+static void wait_for_state(pid_t pid, char state)
+{
+    for (int ms = 0; ms < LIMIT_MS && !is_in_state(pid, state); ms += 10)
+        (void)poll(NULL, 0, 10);
+    assert_true(is_in_state(pid, state));
+}
+
+/* An owner whose process is stopped in the middle of a frame, which is told by @ready_fd: the exit
+ * status. */
+static int wait_for_stopped_process(int ready_fd)
+{
+    static const struct engine_process_limits limits = {.first_ms = 200000, .answer_ms = 4000};
+    const struct engine_ops ops = ops_in_process("simd");
+    const struct filter quick = {.radius = 1, .sigma_space = 1, .sigma_color = 25};
+    struct pictures p = make_pictures();
+    struct engine *e;
+
+    if (engine_process_create(&e, &ops, &config, &limits, NULL))
+        return 1;
+    if (filter_once(e, &p.in, &p.out, &quick))
+        return 2;
+    (void)kill(child_of(getpid()), SIGSTOP);
+    if (e->ops->submit(e, &p.in, &p.out, &quick))
+        return 3;
+    (void)!write(ready_fd, "r", 1);
+    if (e->ops->collect(e))
+        return 4;
+    e->ops->destroy(e);
+    return 0;
+}
+
+/* Ctrl-Z, and a while later fg: a stop of both is nobody's fault, however long it takes. */
+static void test_both_stopped(void **state)
+{
+    int ready[2], status = -1;
+    pid_t owner;
+    char byte;
+
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    owner = fork();
+    if (owner == 0) {
+        (void)setpgid(0, 0);
+        _exit(wait_for_stopped_process(ready[1]));
+    }
+    assert_true(owner > 0);
+    (void)close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(kill(-owner, SIGSTOP), 0);
+    wait_for_state(owner, 'T');
+    (void)poll(NULL, 0, 5000);
+    assert_int_equal(kill(owner, SIGCONT), 0);
+    (void)poll(NULL, 0, 500); /* the process needs a moment for the rest of its frame */
+    assert_int_equal(kill(-owner, SIGCONT), 0);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_int_equal(status, 0);
+    (void)close(ready[0]);
 }
 
 /* Ctrl-C in a terminal reaches the process too; its owner still has frames for it. */
@@ -252,6 +338,28 @@ static void test_signals(void **state)
     free_pictures(&p);
 }
 
+/* Neither can take the memory away under the other, who would be killed for reading it. */
+static void test_memory_is_sealed(void **state)
+{
+    struct pictures p = make_pictures();
+    struct engine_ops ops;
+    struct engine *e = open_in_process(&ops);
+    char path[64];
+    int fd;
+
+    (void)state;
+    assert_int_equal(filter_once(e, &p.in, &p.out, &slow), 0);
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd/4", (int)child_of(getpid()));
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(filter_once(e, &p.in, &p.out, &slow), 0);
+    (void)close(fd);
+    e->ops->destroy(e);
+    free_pictures(&p);
+}
+
 static void test_unknown_engine(void **state)
 {
     const struct engine_ops ops = ops_in_process("nonsense");
@@ -259,7 +367,7 @@ static void test_unknown_engine(void **state)
     struct error err = {.text = ""};
 
     (void)state;
-    assert_true(engine_process_create(&e, &ops, &config, &err) < 0);
+    assert_true(engine_process_create(&e, &ops, &config, &patient, &err) < 0);
     assert_string_equal(err.text, "engine nonsense: its process does not answer");
     assert_null(e);
     assert_int_equal(child_of(getpid()), 0);
@@ -274,7 +382,7 @@ static void test_refusal(void **state)
 
     (void)state;
     assert_int_equal(setenv("BILATCAM_CPU", "abacus", 1), 0);
-    assert_int_equal(engine_process_create(&e, &ops, &config, &err), -ENODEV);
+    assert_int_equal(engine_process_create(&e, &ops, &config, &patient, &err), -ENODEV);
     assert_int_equal(unsetenv("BILATCAM_CPU"), 0);
     assert_non_null(strstr(err.text, "abacus"));
 }
@@ -310,7 +418,7 @@ static void test_owner_gone(void **state)
         const struct engine_ops ops = ops_in_process("reference");
         struct engine *e;
 
-        if (engine_process_create(&e, &ops, &config, NULL) == 0)
+        if (engine_process_create(&e, &ops, &config, &patient, NULL) == 0)
             (void)ops.submit(e, &p.in, &p.out, &endless);
         for (;;)
             (void)pause();
@@ -331,10 +439,11 @@ static void test_owner_gone(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_pictures), cmocka_unit_test(test_order_of_calls),
-        cmocka_unit_test(test_killed),        cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_signals),       cmocka_unit_test(test_unknown_engine),
-        cmocka_unit_test(test_refusal),       cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_same_pictures),    cmocka_unit_test(test_order_of_calls),
+        cmocka_unit_test(test_killed),           cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_both_stopped),     cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_memory_is_sealed), cmocka_unit_test(test_unknown_engine),
+        cmocka_unit_test(test_refusal),          cmocka_unit_test(test_nothing_left),
         cmocka_unit_test(test_owner_gone),
     };
     const int status = engine_process_main(argc, argv);
