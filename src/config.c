@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <ini.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,71 +27,127 @@ int settings_set(struct settings *s, const char *name, const char *value, struct
     return 0;
 }
 
-struct load {
-    FILE *file;
-    int line; /* that was read last */
-    struct settings settings;
-    struct error err; /* of the first line that is wrong */
-    bool failed;
-};
+/* --- the file --- */
 
-/* inih reads lines through this, as fgets() gives them. It would cut long lines in two and take
- * an indented one for more of the value above it; neither is what anybody means. */
-static char *load_text(char *text, int size, void *user)
+#define SPACES " \t\r\n\v\f"
+#define MAX_LINE (4 * SETTINGS_PATH_MAX) /* more than any value takes in quotes */
+
+static char *skip_spaces(char *text)
 {
-    struct load *l = user;
-    char *got = fgets(text, size, l->file);
-
-    if (!got)
-        return NULL;
-    l->line++;
-    if (strlen(text) == (size_t)size - 1 && !strchr(text, '\n') && !l->failed)
-        l->failed = error_set(&l->err, -EINVAL, "line %d: longer than %d characters", l->line,
-                              size - 2) != 0;
-    while (*got == ' ' || *got == '\t')
-        got++;
-    memmove(text, got, strlen(got) + 1);
-    return text;
+    return text + strspn(text, SPACES);
 }
 
-/* inih calls this for each line that holds something. */
-static int load_line(void *user, const char *section, const char *name, const char *value)
+static void cut_spaces(char *text)
 {
-    struct load *l = user;
-    struct error err;
+    size_t n = strlen(text);
 
-    if (l->failed)
-        return 1;
-    if (*section)
-        l->failed = error_set(&l->err, -EINVAL, "line %d: [%s]: this file has no sections", l->line,
-                              section) != 0;
-    else if (settings_set(&l->settings, name, value ? value : "", &err))
-        l->failed = error_set(&l->err, -EINVAL, "line %d: %s", l->line, err.text) != 0;
-    return 1;
+    while (n > 0 && strchr(SPACES, text[n - 1]))
+        n--;
+    text[n] = '\0';
+}
+
+/* Where a comment begins, a ; with a space before it, or else the end of @text. */
+static char *find_comment(char *text)
+{
+    char *p = strchr(text, ';');
+
+    while (p && (p == text || !strchr(SPACES, p[-1])))
+        p = strchr(p + 1, ';');
+    return p ? p : text + strlen(text);
+}
+
+/* Reads the value from the quotes with which it begins and in which \ takes the meaning from the
+ * next character. False: they do not end, or more follows than a comment. */
+static bool unquote(char *value)
+{
+    char *from = value + 1, *to = value;
+    size_t n;
+
+    for (; *from && *from != '"'; from++) {
+        const bool escaped = from[0] == '\\' && from[1];
+
+        from += escaped;
+        *to++ = escaped && *from == 'n' ? '\n' : *from;
+    }
+    if (!*from)
+        return false;
+    *to = '\0';
+    from++;
+    n = strspn(from, SPACES);
+    return !from[n] || (n && from[n] == ';');
+}
+
+/* Takes over what one line says. */
+static int load_line(struct settings *s, char *line, struct error *err)
+{
+    char *name = skip_spaces(line), *value;
+
+    if (!*name || *name == ';' || *name == '#')
+        return 0;
+    if (*name == '[') {
+        cut_spaces(name);
+        return error_set(err, -EINVAL, "%.100s: this file has no sections", name);
+    }
+    value = strpbrk(name, "=:");
+    if (!value || find_comment(name) < value)
+        return error_set(err, -EINVAL, "must be KEY = VALUE");
+    *value++ = '\0';
+    cut_spaces(name);
+    if (*skip_spaces(value) == '"') {
+        value = skip_spaces(value);
+        if (!unquote(value))
+            return error_set(
+                err, -EINVAL,
+                "%s: must end with a quote, as it begins with one (write \\\" and \\\\ "
+                "for \" and \\ inside)",
+                name);
+    } else {
+        *find_comment(value) = '\0';
+        value = skip_spaces(value);
+        cut_spaces(value);
+    }
+    return settings_set(s, name, value, err);
+}
+
+static int load_lines(struct settings *s, FILE *file, struct error *err)
+{
+    char text[MAX_LINE];
+    int r = 0;
+
+    for (int line = 1; r == 0 && fgets(text, sizeof(text), file); line++) {
+        const bool marked = line == 1 && !strncmp(text, "\xef\xbb\xbf", 3); /* as UTF-8 */
+        struct error why;
+
+        if (strlen(text) == sizeof(text) - 1 && !strchr(text, '\n'))
+            r = error_set(&why, -EINVAL, "longer than %d characters", MAX_LINE - 2);
+        else
+            r = load_line(s, text + (marked ? 3 : 0), &why);
+        if (r)
+            (void)error_set(err, r, "line %d: %s", line, why.text);
+    }
+    return r;
 }
 
 int settings_load(struct settings *s, const char *path, struct error *err)
 {
-    struct load l = {.settings = *s, .file = fopen(path, "re")};
-    int bad_line, trouble;
+    struct settings new = *s;
+    FILE *file = fopen(path, "re");
+    struct error why;
+    int r, trouble;
 
-    if (!l.file) {
+    if (!file) {
         const int code = errno;
 
         return error_set(err, -code, "configuration '%s': %s", path, strerror(code));
     }
-    bad_line = ini_parse_stream(load_text, &l, load_line, &l);
-    trouble = ferror(l.file) ? errno : 0;
-    (void)fclose(l.file);
-    if (trouble || bad_line < 0)
-        return error_set(err, trouble ? -trouble : -ENOMEM, "configuration '%s': %s", path,
-                         strerror(trouble ? trouble : ENOMEM));
-    if (l.failed)
-        return error_set(err, -EINVAL, "configuration '%s', %s", path, l.err.text);
-    if (bad_line > 0)
-        return error_set(err, -EINVAL, "configuration '%s', line %d: must be KEY = VALUE", path,
-                         bad_line);
-    *s = l.settings;
+    r = load_lines(&new, file, &why);
+    trouble = ferror(file) ? errno : 0;
+    (void)fclose(file);
+    if (trouble)
+        return error_set(err, -trouble, "configuration '%s': %s", path, strerror(trouble));
+    if (r)
+        return error_set(err, r, "configuration '%s', %s", path, why.text);
+    *s = new;
     return 0;
 }
 
@@ -136,13 +191,23 @@ bool settings_find_file(char *path, size_t size)
     return false;
 }
 
-/* What stands between @k and @value: no spaces where they would make the line too long for
- * settings_load(), or the value a comment. */
-static const char *equals(const struct key *k, const char *value)
+/* With quotes where load_line() would else take something in it for something else. */
+static void print_value(const char *value, FILE *out)
 {
-    const size_t length = strlen(k->name) + strlen(" = ") + strlen(value);
+    const size_t n = strlen(value);
 
-    return *value == ';' || length > INI_MAX_LINE - 2 ? "=" : " = ";
+    if (!n ||
+        (!strchr(SPACES, value[0]) && !strchr(SPACES, value[n - 1]) && !strpbrk(value, ";\"\n"))) {
+        (void)fputs(value, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (; *value; value++) {
+        if (strchr("\"\\\n", *value))
+            (void)fputc('\\', out);
+        (void)fputc(*value == '\n' ? 'n' : *value, out);
+    }
+    (void)fputc('"', out);
 }
 
 void settings_print(const struct settings *s, FILE *out)
@@ -153,7 +218,8 @@ void settings_print(const struct settings *s, FILE *out)
 
         settings_get(s, k, value, sizeof(value));
         key_describe(k, allowed, sizeof(allowed));
-        fprintf(out, "\n# %s\n# %s; %s\n%s%s%s\n", k->help, allowed, key_takes_effect(k), k->name,
-                equals(k, value), value);
+        fprintf(out, "\n# %s\n# %s; %s\n%s = ", k->help, allowed, key_takes_effect(k), k->name);
+        print_value(value, out);
+        (void)fputc('\n', out);
     }
 }

@@ -164,6 +164,84 @@ static void test_file(void **state)
     assert_true(s.sigma_color > 24.9 && s.sigma_color < 25.1);
 }
 
+/* What a line says, as it is read. */
+static void test_lines(void **state)
+{
+    static const char *const rows[][2] = {
+        {"input = a;b\n", "a;b"},
+        {"input = a ; b\n", "a"},
+        {"input=;b\n", ";b"},
+        {"input = ;b\n", ""},
+        {"input : a = b\n", "a = b"},
+        {" \t input=a b \t\r\n", "a b"},
+        {"input = a # b\n", "a # b"},
+        {"input = a\"b\"\n", "a\"b\""},
+        {"\xef\xbb\xbfinput = a\n", "a"},
+        {"input = a", "a"},
+        {"input = \"a ; b\"\n", "a ; b"},
+        {"input = \" a \" ; b\n", " a "},
+        {"input=\"\"\n", ""},
+        {"input = \"\\\"\\\\\\n\\;\"", "\"\\\n;"},
+        {"input = \"C:\\\\cam\"\n", "C:\\cam"},
+        {"input = C:\\cam\n", "C:\\cam"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s;
+        struct error err = {.text = ""};
+
+        settings_init(&s);
+        write_file(rows[i][0]);
+        if (settings_load(&s, path, &err))
+            fail_msg("%s: %s", rows[i][0], err.text);
+        assert_string_equal(s.input, rows[i][1]);
+    }
+}
+
+/* Prints settings with this value, and reads them again. */
+static void round_trip(const char *value)
+{
+    struct settings s, again;
+    struct error err = {.text = ""};
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    settings_init(&s);
+    settings_init(&again);
+    assert_int_equal(settings_set(&s, "input", value, &err), 0);
+    assert_int_equal(settings_set(&s, "stats", value, &err), 0);
+    settings_print(&s, f);
+    assert_int_equal(fclose(f), 0);
+    if (settings_load(&again, path, &err))
+        fail_msg("'%s': %s", value, err.text);
+    assert_string_equal(again.input, value);
+    assert_memory_equal(&s, &again, sizeof(s));
+}
+
+/* Every three of these, alone and inside, and some of the longest values that there are. */
+static void test_print_and_read(void **state)
+{
+    static const char alphabet[] = " \t\n;#\"\\=n[";
+    const int n = (int)sizeof(alphabet) - 1;
+    char value[SETTINGS_PATH_MAX];
+
+    (void)state;
+    round_trip("");
+    for (int i = 0; i < n * n * n; i++) {
+        (void)snprintf(value, sizeof(value), "x%c%c%cx", alphabet[i / n / n], alphabet[i / n % n],
+                       alphabet[i % n]);
+        round_trip(value);
+        value[4] = '\0';
+        round_trip(value + 1);
+    }
+    for (int i = 0; i < n; i++) {
+        memset(value, alphabet[i], sizeof(value) - 1);
+        value[sizeof(value) - 1] = '\0';
+        round_trip(value);
+    }
+}
+
 static void test_bad_files_are_refused_whole(void **state)
 {
     static const struct {
@@ -171,9 +249,15 @@ static void test_bad_files_are_refused_whole(void **state)
     } rows[] = {
         {"radius = 3\nradius = 99\n", {"line 2", "radius", "99", "from 0 to 32"}},
         {"radius = 3\nradios = 4\n", {"line 2", "unknown key", "radios", ""}},
-        {"radius = 3\n[camera]\nsize = 2x2\n", {"line 3", "[camera]", "", ""}},
+        {"radius = 3\n[camera]\nsize = 2x2\n", {"line 2", "[camera]", "", ""}},
         {"radius = 3\nnonsense\n", {"line 2", "KEY = VALUE", "", ""}},
         {"filter = blur\n", {"line 1", "filter", "none", "bilateral"}},
+        {"input = \"a\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a ; b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\" b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\";b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\\\"\n", {"line 1", "input", "quote", ""}},
+        {"radius ; = 3\n", {"line 1", "KEY = VALUE", "", ""}},
     };
 
     (void)state;
@@ -359,6 +443,8 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_text_that_is_too_long),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_print_and_read),
         cmocka_unit_test(test_bad_files_are_refused_whole),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_command_line),

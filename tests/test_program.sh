@@ -91,6 +91,10 @@ test_information() {
     cp out again.conf
     run 0 --print-config -c again.conf
     if cmp -s out again.conf; then ok; else bad "--print-config does not read what it wrote"; fi
+    run 0 --print-config -i ' "a ; b" # '
+    cp out again.conf
+    run 0 --print-config -c again.conf
+    if cmp -s out again.conf; then ok; else bad "--print-config does not read quotes and comments"; fi
     if [ -e /dev/full ]; then
         timeout 20 "$bilatcam" --help >/dev/full 2>err
         [ $? -eq 1 ] && ok || bad "--help on a full disk"
@@ -124,7 +128,7 @@ test_configuration() {
     refused 2 "configuration '/nonexistent': No such file" -c /nonexistent
     refused 2 "Is a directory" -c . -i test:
     printf 'radius\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
-    refused 2 "bilatcam.conf', line 2: sigma-color = '900'" -i test:
+    refused 2 "bilatcam.conf', line 1: must be KEY = VALUE" -i test:
     run 0 --version
     printf 'radius = 3\n' >config/bilatcam/bilatcam.conf
     run 0 --print-config

@@ -90,7 +90,7 @@ need_build_tools() {
     local tool
     for tool in cc meson ninja pkg-config; do
         command -v "$tool" > /dev/null ||
-            die "no $tool. Needed are a C compiler, meson, ninja, pkg-config and libinih," \
+            die "no $tool. Needed are a C compiler, meson, ninja and pkg-config," \
                 "better also libturbojpeg and SDL2 (with headers); on Debian and Ubuntu:" \
                 "$(packages build | paste -s -d ' ')"
     done
