@@ -221,8 +221,11 @@ int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
         r = settings_load(&new, cli->config_path, err);
     else if (settings_find_file(path, sizeof(path)))
         r = settings_load(&new, path, err);
-    for (int i = 0; r == 0 && i < cli->n_assignments; i++)
+    for (int i = 0; r == 0 && i < cli->n_assignments; i++) {
         r = settings_set(&new, cli->assignments[i].key, cli->assignments[i].value, err);
+        if (!strcmp(cli->assignments[i].key, "latency-budget"))
+            new.budget_asked = true;
+    }
     if (r == 0)
         r = check_together(&new, err);
     if (r == 0)

@@ -41,6 +41,7 @@ struct settings {
     int threads;            /* 0 = all */
     bool autotune;          /* of the GPU's kernels */
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
+    bool budget_asked;      /* on the command line: it is for this run, whatever the source */
     int radius_min;         /* pixels; what the budget may limit the radius to */
     int frames;             /* 0 = no limit */
     char stats[SETTINGS_PATH_MAX];

@@ -53,7 +53,7 @@ const struct key key_table[] = {
     {"latency-budget", 0, "MS", KEY_BUDGET, FIELD(latency_budget), 0, "auto", 0.1, 10000, NULL,
      true,
      "limits the radius so that bilatcam adds no more than this to the camera's own delay; auto "
-     "is one frame interval for live pictures and off for files"},
+     "is one frame interval; files, which are not live, always get the whole radius"},
     {"radius-min", 0, "N", KEY_INT, FIELD(radius_min), 0, "1", 1, FILTER_MAX_RADIUS, NULL, true,
      "the radius below which the latency budget does not push"},
     {"on-demand", 0, "WHEN", KEY_CHOICE, FIELD(on_demand), 0, "auto", 0, 0, on_demands, false,

@@ -65,6 +65,20 @@ static int open_capture(struct pipeline *p, struct error *err)
     return capture_open(&p->capture, &wish, p->settings.wait && wish.ops == &source_v4l2, err);
 }
 
+/* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
+static int check_budget(const struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+
+    if (p->shared.live || !s->budget_asked || s->latency_budget <= 0)
+        return 0;
+    return error_usage(err,
+                       "latency-budget: '%s' is not live: each of its frames gets the whole "
+                       "radius, however long that takes (leave the option out, or use it with a "
+                       "camera, or with test: and --fps)",
+                       s->input);
+}
+
 static int open_filtering(struct pipeline *p, struct error *err)
 {
     const struct engine_config config = {.threads = p->settings.threads,
@@ -209,6 +223,8 @@ static int open_all(struct pipeline *p, struct error *err)
         r = output_trace(&p->output, p->settings.trace, err);
     if (r == 0)
         r = open_capture(p, err);
+    if (r == 0)
+        r = check_budget(p, err);
     if (r == 0)
         r = open_filtering(p, err);
     if (r == 0)

@@ -271,6 +271,19 @@ END
     [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 W64 H48 F50:1 Xkept C420jpeg" ] && ok || bad "4:2:0 of 4:2:2"
 }
 
+# Asked for, a latency budget holds or is refused; the one of the configuration file is for cameras.
+test_budget() {
+    run 0 -i test: --size 64x48 --frames 2 -r 0 -o short.y4m
+    refused 2 "latency-budget: 'short.y4m' is not live" -i short.y4m -o null: --latency-budget 20
+    refused 2 "latency-budget: 'test:' is not live" -i test: -o null: --set latency-budget=20
+    run 0 -i short.y4m -o null: --latency-budget off
+    run 0 -i short.y4m -o null: --latency-budget auto
+    run 0 -i short.y4m -o null: --latency-budget 20 --latency-budget off
+    run 0 -i test: --size 64x48 --fps 100 --frames 5 -o null: --latency-budget 20
+    printf 'latency-budget = 20\n' >budget.conf
+    run 0 -i short.y4m -o null: -c budget.conf
+}
+
 test_signals() {
     local signal pid
     for signal in INT TERM; do
@@ -389,7 +402,7 @@ for t in test_information test_wrong_usage test_configuration test_bad_devices t
     test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
     test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
     test_ignored_signals test_plot test_pipes_without_reader test_pipe_reader_stands_still \
-    test_pipe_reader_comes_late test_trace test_stats_path test_stop_in_time; do
+    test_pipe_reader_comes_late test_trace test_stats_path test_stop_in_time test_budget; do
     "$t"
 done
 echo "$passed passed, $failed failed"
