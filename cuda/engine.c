@@ -25,6 +25,7 @@
 #include "device_frame.h"
 #include "engine_process.h"
 #include "strips.h"
+#include "utf8.h"
 
 /* Uploads, kernels and downloads of three frames overlap; the fourth is being filled. */
 #define DEPTH 4
@@ -97,8 +98,10 @@ static int cuda_probe(char *device, size_t size, struct error *err)
     if (status != cudaSuccess)
         return error_set(err, -ENODEV, "cannot ask the NVIDIA GPU what it is: %s",
                          cudaGetErrorString(status));
-    if (size)
+    if (size) {
         snprintf(device, size, "%s", properties.name);
+        (void)utf8_printable(device);
+    }
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "bilatcamctl_commands.h"
 #include "control_name.h"
 #include "standard_files.h"
+#include "utf8.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 #define BUS_NAME "org.freedesktop.DBus"
@@ -25,6 +27,23 @@ struct ctl {
     char name[CONTROL_NAME_MAX];
     bool gone; /* watch: the daemon has left */
 };
+
+/* Writes one line, parts of which come over the bus and may be anything. */
+static void print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void print_line(FILE *out, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    fprintf(out, "%s\n", utf8_printable(text));
+    free(text);
+}
 
 /* ------------------------------------------------------------------ failures */
 
@@ -52,7 +71,7 @@ static int fail_call(const struct ctl *c, const sd_bus_error *e, int code)
     if (sd_bus_error_has_name(e, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
         sd_bus_error_has_name(e, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
         return fail_not_running(c);
-    fprintf(stderr, "bilatcamctl: %s\n", e->message ? e->message : strerror(-code));
+    print_line(stderr, "bilatcamctl: %s", e->message ? e->message : strerror(-code));
     return STATUS_FAILED;
 }
 
@@ -106,7 +125,7 @@ static int call_and_print(const struct ctl *c, const char *method, const char *c
         if (r < 0)
             status = fail_reply(c, r);
         else
-            puts(text);
+            print_line(stdout, "%s", text);
     }
     sd_bus_message_unref(reply);
     return status;
@@ -228,18 +247,18 @@ static void print_status(const struct shown_values *v)
 {
     const char(*t)[256] = v->text;
 
-    printf("state       %s%s%s\n", t[STATE], *t[REASON] ? ": " : "", t[REASON]);
-    printf("engine      %s%s%s\n", t[ENGINE], *t[DEVICE] ? ", " : "", t[DEVICE]);
-    printf("radius      %s of %s\n", t[RADIUS_USED], t[RADIUS]);
+    print_line(stdout, "state       %s%s%s", t[STATE], *t[REASON] ? ": " : "", t[REASON]);
+    print_line(stdout, "engine      %s%s%s", t[ENGINE], *t[DEVICE] ? ", " : "", t[DEVICE]);
+    print_line(stdout, "radius      %s of %s", t[RADIUS_USED], t[RADIUS]);
     printf("frames/s    %.1f\n", strtod(t[FPS], NULL));
     printf("latency     %.1f ms, p99 %.1f ms, since the camera's stamp\n", strtod(t[P50], NULL),
            strtod(t[P99], NULL));
     printf("added       %.1f ms, p99 %.1f ms, without the camera's own %.1f ms\n",
            strtod(t[ADDED_P50], NULL), strtod(t[ADDED_P99], NULL), strtod(t[CAMERA], NULL));
-    printf("frames      %s in, %s out, %s dropped, %s damaged\n", t[FRAMES_IN], t[FRAMES_OUT],
-           t[DROPPED], t[BAD]);
-    printf("reconnects  %s\n", t[RECONNECTS]);
-    printf("readers     %s\n", *t[READERS] == '-' ? "not known" : t[READERS]);
+    print_line(stdout, "frames      %s in, %s out, %s dropped, %s damaged", t[FRAMES_IN],
+               t[FRAMES_OUT], t[DROPPED], t[BAD]);
+    print_line(stdout, "reconnects  %s", t[RECONNECTS]);
+    print_line(stdout, "readers     %s", *t[READERS] == '-' ? "not known" : t[READERS]);
 }
 
 static int run_status(struct ctl *c, char **args)
@@ -272,7 +291,7 @@ static int print_keys(const struct ctl *c)
 
         r = sd_bus_message_enter_container(reply, 'a', "{ss}");
         while (r >= 0 && (r = sd_bus_message_read(reply, "{ss}", &key, &value)) > 0)
-            printf("%s = %s\n", key, value);
+            print_line(stdout, "%s = %s", key, value);
         if (r < 0)
             status = fail_reply(c, r);
     }
@@ -300,7 +319,7 @@ static void print_change(void *user, const char *property, const char *value)
 
     (void)user;
     control_key_name(property, key, sizeof(key));
-    printf("%s = %s\n", key, value);
+    print_line(stdout, "%s = %s", key, value);
     (void)fflush(stdout);
 }
 

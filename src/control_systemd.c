@@ -61,7 +61,7 @@ void systemd_status(struct systemd *s, const struct control_status *status)
                    status->reason);
     /* A line that follows would be another message. */
     state[strcspn(state, "\n")] = '\0';
-    utf8_mend(state);
+    (void)utf8_printable(state);
     if (!strcmp(state, s->state) && (*status->reason || t - s->t_status < FIGURES_NS))
         return;
     memcpy(s->state, state, sizeof(state));

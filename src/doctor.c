@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "doctor_checkup.h"
+#include "utf8.h"
 
 /* --- the report --- */
 
@@ -16,10 +17,7 @@ static void report(const struct checkup *c, const char *head, const char *fmt, v
 
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     /* Devices and processes choose their own names, escape sequences included. */
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
-    fprintf(c->out, "%-9s%s\n", head, text);
+    fprintf(c->out, "%-9s%s\n", head, utf8_printable(text));
 }
 
 #define DEFINE_REPORT(name, head)                                                                  \

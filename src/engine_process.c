@@ -18,6 +18,7 @@
 
 #include "log.h"
 #include "thread.h"
+#include "utf8.h"
 
 #define PROCESS_NAME "bilatcam-engine"
 
@@ -347,8 +348,9 @@ static int create_there(struct process_engine *e, const struct engine_config *co
     if (r)
         return error_set(err, r, "engine %s: its process does not answer", e->base.ops->name);
     if (a.code)
-        return error_set(err, a.code, "%s", a.err.text);
+        return error_set(err, a.code, "%.*s", (int)sizeof(a.err.text), a.err.text);
     (void)snprintf(e->base.device, sizeof(e->base.device), "%.90s, in its own process", a.device);
+    (void)utf8_printable(e->base.device);
     return 0;
 }
 

@@ -4,11 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "utf8.h"
+
 static void set_text(struct error *e, bool usage, const char *fmt, va_list ap)
 {
     if (!e)
         return;
     (void)vsnprintf(e->text, sizeof(e->text), fmt, ap);
+    (void)utf8_printable(e->text);
     e->usage = usage;
 }
 

@@ -4,8 +4,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "utf8.h"
 
 static enum log_level max_level = LOG_INFO;
 static bool to_journal;
@@ -40,13 +43,7 @@ void log_message(enum log_level level, const char *fmt, ...)
     va_end(ap);
     if (n < 0)
         return;
-    n += prefix;
-    if (n > (int)sizeof(line) - 2)
-        n = (int)sizeof(line) - 2;
-    /* A message is one line, whatever a name in it holds. */
-    for (int i = 0; i < n; i++)
-        if ((unsigned char)line[i] < ' ')
-            line[i] = '?';
+    n = (int)strlen(utf8_printable(line)); /* one line, whatever a name in it holds */
     line[n++] = '\n';
     /* One write per line keeps lines of several threads whole. */
     (void)!write(STDERR_FILENO, line, (size_t)n);

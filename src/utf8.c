@@ -1,6 +1,8 @@
 #include "utf8.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* How many bytes the character at @p takes; 0: it is none. */
 static size_t character_length(const unsigned char *p)
@@ -30,6 +32,24 @@ char *utf8_mend(char *text)
             p += n;
         else
             *p++ = '?';
+    }
+    return text;
+}
+
+/* C0, DEL, and C1 as UTF-8 has it. */
+static bool is_control(const unsigned char *p)
+{
+    return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+char *utf8_printable(char *text)
+{
+    for (char *p = utf8_mend(text); *p;) {
+        const size_t n = character_length((const unsigned char *)p);
+
+        if (is_control((const unsigned char *)p))
+            memset(p, '?', n);
+        p += n;
     }
     return text;
 }

@@ -3,3 +3,8 @@
 /* Puts '?' for each byte of @text that is not part of a UTF-8 character, and returns @text. Names
  * of files and of devices may hold any bytes; a bus throws out who sends such. */
 char *utf8_mend(char *text);
+
+/* The same, and '?' for each byte of a control character: what is left is one line, and moves no
+ * cursor and colours nothing in a terminal. For names and texts from outside, where they come in;
+ * a camera may call itself what it likes. */
+char *utf8_printable(char *text);

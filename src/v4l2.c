@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config-build.h"
+#include "utf8.h"
 
 #define LOOPBACK_DRIVER "v4l2 loopback"
 
@@ -86,10 +87,20 @@ int v4l2_identify(int fd, struct v4l2_node *ret)
         return r;
     memcpy(n.card, cap.card, sizeof(cap.card));
     memcpy(n.driver, cap.driver, sizeof(cap.driver));
+    (void)utf8_printable(n.card);
+    (void)utf8_printable(n.driver);
     n.caps = cap.capabilities & V4L2_CAP_DEVICE_CAPS ? cap.device_caps : cap.capabilities;
     n.kind = kind_of(&n);
     *ret = n;
     return 0;
+}
+
+bool v4l2_is_called(const struct v4l2_node *n, const char *name)
+{
+    char shown[2 * sizeof(n->card)];
+
+    (void)snprintf(shown, sizeof(shown), "%s", name);
+    return !strcmp(n->card, utf8_printable(shown));
 }
 
 int v4l2_format_of(uint32_t fourcc)

@@ -20,10 +20,10 @@ enum v4l2_kind {
 };
 
 struct v4l2_node {
-    char path[32]; /* "/dev/video0"; empty if only a descriptor is known */
-    char card[33];
-    char driver[17];
-    uint32_t caps; /* of this node, not of the whole device */
+    char path[32];   /* "/dev/video0"; empty if only a descriptor is known */
+    char card[33];   /* what it calls itself, as utf8_printable() leaves it */
+    char driver[17]; /* likewise */
+    uint32_t caps;   /* of this node, not of the whole device */
     enum v4l2_kind kind;
 };
 
@@ -36,6 +36,9 @@ int v4l2_open(const char *path, int flags, struct error *err);
 
 /* What the device behind @fd is. -ENOTTY: not Video4Linux at all. */
 int v4l2_identify(int fd, struct v4l2_node *ret);
+
+/* Whether @name is what it calls itself, as that is shown or as it is. */
+bool v4l2_is_called(const struct v4l2_node *n, const char *name);
 
 /* The format of a pixel format code, or -1 if this build does not read it; and back. */
 int v4l2_format_of(uint32_t fourcc);

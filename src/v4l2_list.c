@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "utf8.h"
 #include "v4l2_modes.h"
 
 #define LOOPBACK_LABEL "bilatcam"
@@ -83,7 +84,7 @@ typedef int (*node_rating)(int fd, const struct v4l2_node *n, const char *name);
  * that we read. */
 static int rate_camera(int fd, const struct v4l2_node *n, const char *name)
 {
-    return n->kind == V4L2_KIND_CAMERA && (!name || !strcmp(n->card, name)) &&
+    return n->kind == V4L2_KIND_CAMERA && (!name || v4l2_is_called(n, name)) &&
            gives_known_format(fd);
 }
 
@@ -184,7 +185,7 @@ static void print_stable_name(FILE *out, const char *path)
     char name[PATH_MAX];
 
     if (v4l2_stable_name(path, name, sizeof(name)))
-        fprintf(out, "    %s\n", name);
+        fprintf(out, "    %s\n", utf8_printable(name));
 }
 
 static bool same_span(struct v4l2_span a, struct v4l2_span b)

@@ -10,8 +10,8 @@ set -euo pipefail
 root=$(realpath "${1:-"$(dirname "$0")/.."}")
 
 # Headers that anybody may see: errors, messages, pictures, settings, and helpers for threads,
-# processes and devices.
-helper='^(src/(error|log|frame|colour|filter|thread|engine_process|font|snapshot|y4m|v4l2[a-z0-9_-]*)\.h|config-build\.h)$'
+# processes, devices and texts.
+helper='^(src/(error|log|frame|colour|filter|thread|engine_process|font|snapshot|utf8|y4m|v4l2[a-z0-9_-]*)\.h|config-build\.h)$'
 
 # Folder, and what its files may see besides the helpers and the folder itself.
 rooms=(

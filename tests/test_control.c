@@ -6,7 +6,6 @@
 
 #include "config.h"
 #include "control_name.h"
-#include "utf8.h"
 
 /* Each key becomes a property of its own, and back. */
 static void test_keys(void **state)
@@ -52,40 +51,11 @@ static void test_services(void **state)
     assert_int_equal(strlen(name), strlen("org.bilatcam.Bilatcam1.") + 64);
 }
 
-static void test_utf8(void **state)
-{
-    static const char *const cases[][2] = {
-        {"", ""},
-        {"plain \n text", "plain \n text"},
-        {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x93\xb7", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x93\xb7"},
-        {"Caf\xe9 x", "Caf? x"},
-        {"\xff\xfe", "??"},
-        {"cut \xe2\x82", "cut ??"},
-        {"cut \xc3", "cut ?"},
-        {"\x80", "?"},
-        {"\xc0\xaf", "??"},           /* overlong '/' */
-        {"\xe0\x80\xaf", "???"},      /* the same */
-        {"\xed\xa0\x80", "???"},      /* a surrogate */
-        {"\xf4\x90\x80\x80", "????"}, /* beyond the last character */
-        {"\xf0\x8f\xbf\xbf", "????"}, /* overlong */
-        {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char text[32];
-
-        (void)snprintf(text, sizeof(text), "%s", cases[i][0]);
-        assert_string_equal(utf8_mend(text), cases[i][1]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_services),
-        cmocka_unit_test(test_utf8),
     };
 
     return cmocka_run_group_tests_name("control", tests, NULL, NULL);

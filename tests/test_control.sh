@@ -200,6 +200,15 @@ test_closed_descriptors() {
 }
 
 # What changes is told once, whoever changes it; what is set to the same value is not told.
+# Nothing that comes over the bus is for the terminal to obey.
+test_control_characters() {
+    tell $'reason \033[31mred\302\233'
+    run 0 "$ctl" status
+    expect out '^state +running: \?\[31mred\?\?\?STOPPING=1$' 'an evil reason'
+    LC_ALL=C tr -d '\n' <out | LC_ALL=C grep -qP '[\x00-\x1f\x7f\x80-\x9f]' &&
+        bad "status shows control characters" || ok
+}
+
 test_watch() {
     local watch
     timeout 60 "$ctl" watch >watched 2>watch.err 9>&- &
@@ -310,6 +319,7 @@ test_keys
 test_error_names
 test_commands
 test_closed_descriptors
+test_control_characters
 test_watch # stops the daemon
 test_instances
 test_others

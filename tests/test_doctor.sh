@@ -356,9 +356,9 @@ END
     tells 'two cameras' <<< "$works"
     whole
     camera 'minor 3'
-    holder 12 $'dials\033[31m' 3 /dev/video1
+    holder 12 $'dials\033[31m\302\233\377' 3 /dev/video1
     status 0 'camera open'
-    tells 'camera open' <<< 'note     camera /dev/video0 is open in dials?[31m (pid 12): if that takes pictures, bilatcam cannot'
+    tells 'camera open' <<< 'note     camera /dev/video0 is open in dials?[31m??? (pid 12): if that takes pictures, bilatcam cannot'
     rm -r "$root/proc/12"
     holder 14 bilatcam 3 /dev/video0
     status 0 'camera used by bilatcam'

@@ -45,7 +45,7 @@ static void test_extremes(void **state)
 static void test_json(void **state)
 {
     struct stats_header header = {.engine = "simd",
-                                  .device = "a \"b\" \\ \n",
+                                  .device = "a \"b\" \\ \n\x7f\xc2\x9b\xc3\xa9\xff",
                                   .format_in = "yuyv",
                                   .format_out = "yu12",
                                   .width = 64,
@@ -70,7 +70,8 @@ static void test_json(void **state)
     stats_print_json(&header, &s, out);
     assert_int_equal(fclose(out), 0);
     stats_destroy(r);
-    assert_non_null(strstr(text, "\"device\": \"a \\\"b\\\" \\\\ \\u000a\""));
+    assert_non_null(
+        strstr(text, "\"device\": \"a \\\"b\\\" \\\\ \\u000a\\u007f\\u009b\xc3\xa9?\""));
     assert_non_null(strstr(text, "\"fps\": 2.000"));
     assert_non_null(strstr(text, "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, "
                                  "\"frames_bad\": 2"));

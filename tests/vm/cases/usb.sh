@@ -16,6 +16,7 @@ add usb-replug-other-node    0.15.0 usb_replug_other_node
 add usb-hang                 0.15.0 usb_hang
 add usb-death                0.15.0 usb_death
 add usb-old-stamps           0.15.0 usb_old_stamps
+add usb-evil-name            0.15.0 usb_evil_name
 
 # --- the camera ----------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ usb_plug() {
     camera=$(usb_node "$1")
 }
 
-# usb_start SERIAL: a camera that is not plugged in yet.
+# usb_start SERIAL [NAME]: a camera that is not plugged in yet.
 usb_start() {
     usbcam=${bilatcam%/*}/tests/usbcam
     [ -x "$usbcam" ] || skip "no $usbcam: it is built with the tests if libturbojpeg is there"
@@ -57,7 +58,7 @@ usb_start() {
     echo 1 > /sys/module/uvcvideo/parameters/nodrop
     wait_for "the camera of the case before to go" usb_is_gone "$1"
     [ -e "$1.commands" ] || mkfifo "$1.commands"
-    "$usbcam" "$1" <> "$1.commands" >> "$1.log" 2>&1 &
+    "$usbcam" "$@" <> "$1.commands" >> "$1.log" 2>&1 &
 }
 
 # usb_streams SERIAL TIMES: has the stream been started so often?
@@ -106,6 +107,36 @@ usb_yuyv() {
     make_expected yuyv "$1" yuyv
     "$usbcam" --picture 0 "$1" | cmp - camera.raw || fail "the camera's own frame is wrong"
     usb_picture yuyv "$1"
+}
+
+# harmless FILE: is nothing in it for a terminal to obey?
+harmless() {
+    ! LC_ALL=C tr -d '\n' < "$1" | LC_ALL=C grep -aqP '[\x00-\x1f\x7f]|\xc2[\x80-\x9f]' &&
+        iconv -f UTF-8 -t UTF-8 "$1" > utf8.log 2>&1
+}
+
+# What a camera and a virtual one call themselves does nothing to a terminal, wherever it is shown.
+# The name that is shown is one to find the camera by.
+usb_evil_name() {
+    local evil=$'\033[31mred\302\233' file
+    usb_start one $'\033[31mred\233'
+    usb_plug one
+    modprobe -r v4l2loopback
+    modprobe v4l2loopback video_nr=20 exclusive_caps=1 card_label=$'\033[2J\302\233x'
+    "$bilatcam" --list-devices > list.log 2>&1
+    grep -q "^$camera  ?\[31mred??  (camera)" list.log || fail "the camera is not in the list"
+    grep -q "^$loopback  ?\[2J??x  (virtual camera, free)" list.log || fail "nor is the other"
+    "$bilatcam" --doctor > doctor.log 2>&1 || true
+    grep -qF "camera $camera '?[31mred" doctor.log || fail "the doctor does not show the camera"
+    start_bilatcam -i '?[31mred??' -o "$loopback" --format yuyv --size 640x480 --fps 30
+    wait_for "the stream" says 1 'yuyv -> '
+    stop_bilatcam
+    start_bilatcam -i "$evil" -o null: --format yuyv --size 640x480 --fps 30
+    wait_for "the stream" says 2 'yuyv -> '
+    stop_bilatcam
+    for file in list.log doctor.log bilatcam.log stats.json; do
+        harmless "$file" || fail "$file has control characters or no UTF-8"
+    done
 }
 
 # --- damaged pictures ----------------------------------------------------------------

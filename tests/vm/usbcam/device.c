@@ -129,9 +129,9 @@ static void settle(struct device *d)
     put_le32(probe + PROBE_PAYLOAD, DEVICE_PAYLOAD);
 }
 
-void device_init(struct device *d, const char *serial)
+void device_init(struct device *d, const char *serial, const char *name)
 {
-    *d = (struct device){.serial = serial};
+    *d = (struct device){.serial = serial, .name = name};
     settle(d);
 }
 
@@ -171,7 +171,7 @@ static int string_descriptor(uint8_t *data, const char *text)
 static int get_descriptor(const struct device *d, int type, int index, uint8_t *data)
 {
     static const uint8_t languages[] = {4, USB_DT_STRING, LE16(0x0409)};
-    const char *const strings[] = {NULL, "bilatcam", "USB test camera", d->serial};
+    const char *const strings[] = {NULL, "bilatcam", d->name, d->serial};
 
     switch (type) {
     case USB_DT_DEVICE:

@@ -16,13 +16,13 @@ struct mode {
 };
 
 struct device {
-    const char *serial;
+    const char *serial, *name;   /* ASCII or Latin-1 */
     uint8_t probe[DEVICE_PROBE]; /* what is being agreed upon */
 };
 
 enum device_event { DEVICE_NOTHING, DEVICE_STARTED, DEVICE_STOPPED };
 
-void device_init(struct device *d, const char *serial);
+void device_init(struct device *d, const char *serial, const char *name);
 
 /* What the host chose last. */
 struct mode device_mode(const struct device *d);

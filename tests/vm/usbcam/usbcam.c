@@ -1,4 +1,4 @@
-/* usbcam SERIAL                        a USB camera, plugged into this machine
+/* usbcam SERIAL [NAME]                  a USB camera, plugged into this machine
  * usbcam --picture NUMBER WIDTHxHEIGHT   the YUYV frame that it shows, on stdout
  *
  * The camera is a program: the kernel's vhci_hcd, made for USB over a network, is given one end
@@ -452,9 +452,9 @@ int main(int argc, char **argv)
 
     if (argc == 4 && !strcmp(argv[1], "--picture"))
         return print_picture(argv[2], argv[3]);
-    if (argc != 2)
-        errx(2, "usage: usbcam SERIAL | --picture NUMBER WIDTHxHEIGHT");
+    if (argc != 2 && argc != 3)
+        errx(2, "usage: usbcam SERIAL [NAME] | --picture NUMBER WIDTHxHEIGHT");
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    device_init(&camera.device, argv[1]);
+    device_init(&camera.device, argv[1], argc > 2 ? argv[2] : "USB test camera");
     run(&camera);
 }
