@@ -103,6 +103,23 @@ bool v4l2_is_called(const struct v4l2_node *n, const char *name)
     return !strcmp(n->card, utf8_printable(shown));
 }
 
+/* The lock is that of a file: it says nothing to the driver and to other programs. It belongs to
+ * the open descriptor, and so ends with the process at the latest. */
+int v4l2_claim(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    /* Where locks are not allowed at all, the driver alone says who may write. */
+    return fcntl(fd, F_OFD_SETLK, &lock) < 0 && errno == EAGAIN ? -EBUSY : 0;
+}
+
+bool v4l2_claimed(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
 int v4l2_format_of(uint32_t fourcc)
 {
     switch (fourcc) {

@@ -40,6 +40,13 @@ int v4l2_identify(int fd, struct v4l2_node *ret);
 /* Whether @name is what it calls itself, as that is shown or as it is. */
 bool v4l2_is_called(const struct v4l2_node *n, const char *name);
 
+/* Claims the node behind @fd, open for writing, until that is closed, against everybody else who
+ * calls this. -EBUSY: another has it. */
+int v4l2_claim(int fd);
+
+/* Whether another has claimed it. @fd may be open for reading only. */
+bool v4l2_claimed(int fd);
+
 /* The format of a pixel format code, or -1 if this build does not read it; and back. */
 int v4l2_format_of(uint32_t fourcc);
 uint32_t v4l2_fourcc_of(enum frame_format format);

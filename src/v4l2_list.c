@@ -107,18 +107,18 @@ static bool labelled(const struct v4l2_node *n)
 
 /* No capability at all is how 0.12.7 looks after a writer that used write(): the sink can
  * mend that. */
-static bool free_for_output(const struct v4l2_node *n)
+static bool free_for_output(int fd, const struct v4l2_node *n)
 {
-    return n->caps & V4L2_CAP_VIDEO_OUTPUT || !(n->caps & V4L2_CAP_VIDEO_CAPTURE);
+    return (n->caps & V4L2_CAP_VIDEO_OUTPUT || !(n->caps & V4L2_CAP_VIDEO_CAPTURE)) &&
+           !v4l2_claimed(fd);
 }
 
 static int rate_loopback(int fd, const struct v4l2_node *n, const char *name)
 {
-    (void)fd;
     (void)name;
     if (n->kind != V4L2_KIND_LOOPBACK)
         return 0;
-    return 1 + 2 * labelled(n) + free_for_output(n);
+    return 1 + 2 * labelled(n) + free_for_output(fd, n);
 }
 
 static int find(node_rating rate, const char *name, char *ret_path, size_t size)
@@ -287,10 +287,10 @@ static void print_camera(FILE *out, int fd, const struct v4l2_node *node)
     free(modes.mode);
 }
 
-static void print_loopback(FILE *out, const struct v4l2_node *node)
+static void print_loopback(FILE *out, int fd, const struct v4l2_node *node)
 {
     fprintf(out, "%s  %s  (virtual camera, %s)\n", node->path, node->card,
-            free_for_output(node) ? "free" : "a program is writing to it");
+            free_for_output(fd, node) ? "free" : "a program is writing to it");
     print_stable_name(out, node->path);
 }
 
@@ -314,7 +314,7 @@ void v4l2_list(FILE *out)
             print_camera(out, fd, &node);
             n_cameras++;
         } else if (node.kind == V4L2_KIND_LOOPBACK) {
-            print_loopback(out, &node);
+            print_loopback(out, fd, &node);
             n_loopbacks++;
         }
         (void)close(fd);

@@ -1,10 +1,13 @@
 /* What the camera source knows without a camera: codes, colours, layouts, stamps, choices. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -63,6 +66,29 @@ static void test_names(void **state)
         assert_true(v4l2_is_called(&n, own));
         assert_false(v4l2_is_called(&n, "HD Webcam 2"));
     }
+}
+
+/* --- claims --- */
+
+/* Only one descriptor at a time has a claim, until it is closed, in one process or in several. */
+static void test_claims(void **state)
+{
+    char path[] = "/tmp/test-v4l2-XXXXXX";
+    const int first = mkstemp(path), second = open(path, O_RDWR), looking = open(path, O_RDONLY);
+
+    (void)state;
+    assert_true(first >= 0 && second >= 0 && looking >= 0);
+    assert_int_equal(unlink(path), 0);
+    assert_false(v4l2_claimed(looking));
+    assert_int_equal(v4l2_claim(first), 0);
+    assert_true(v4l2_claimed(looking));
+    assert_int_equal(v4l2_claim(second), -EBUSY);
+    assert_int_equal(close(first), 0);
+    assert_false(v4l2_claimed(looking));
+    assert_int_equal(v4l2_claim(second), 0);
+    assert_false(v4l2_claimed(second)); /* not by another */
+    assert_int_equal(close(second), 0);
+    assert_int_equal(close(looking), 0);
 }
 
 /* --- formats --- */
@@ -409,11 +435,17 @@ static void test_rates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_fourcc),
-        cmocka_unit_test(test_fourcc_name), cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_layout),      cmocka_unit_test(test_layout_refused),
-        cmocka_unit_test(test_timestamp),   cmocka_unit_test(test_jpeg),
-        cmocka_unit_test(test_choose),      cmocka_unit_test(test_choose_in_range),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_fourcc),
+        cmocka_unit_test(test_fourcc_name),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_layout_refused),
+        cmocka_unit_test(test_timestamp),
+        cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_choose_in_range),
         cmocka_unit_test(test_rates),
     };
 

@@ -10,19 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "pace.h"
 #include "sink.h"
 #include "v4l2.h"
+#include "v4l2loopback_node.h"
 #include "v4l2loopback_readers.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define WATCH_NS (6 * SECOND_NS / 5) /* a writer that is alive repeats its frame every second */
-#define STUCK_NS SECOND_NS           /* a write that may not go on for so long has failed */
+#define STUCK_NS SECOND_NS /* a write that may not go on for so long has failed */
 #define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
 
 struct loopback {
@@ -36,110 +34,6 @@ struct loopback {
     int64_t t_check_ns; /* when to look next at how others see the node; 0 = never looked */
     bool exclusive;     /* it was only a camera then, as it should be */
 };
-
-/* --- taking the node --- */
-
-/* From 0.13 on there is a file in sysfs that tells the state. */
-static bool module_tells_writers(int fd)
-{
-    char path[64];
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return false;
-    (void)snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/state", major(st.st_rdev),
-                   minor(st.st_rdev));
-    return !access(path, F_OK);
-}
-
-/* Whether somebody feeds the node: reads from it like any client for a while. */
-static bool frames_arrive(const char *path, int stop_fd)
-{
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    const int fd = v4l2_open(path, O_RDONLY | O_NONBLOCK, NULL);
-    struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
-    bool arrive = false;
-    uint8_t byte;
-
-    if (fd < 0)
-        return false;
-    if (!v4l2_call(fd, VIDIOC_STREAMON, &type)) {
-        /* At most two old frames are still there, whole ones however little is read. */
-        for (int i = 0; i < 3 && read(fd, &byte, 1) > 0; i++)
-            ;
-        arrive = poll(p, 2, WATCH_NS / 1000000) > 0 && p[0].revents & POLLIN;
-    }
-    (void)close(fd);
-    return arrive;
-}
-
-/* Makes 0.12.7 forget a writer that has left: one that only used write() is never counted
- * out, and the node can then do nothing at all, or only give its last picture. */
-static void heal(const char *path)
-{
-    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
-    const int fd = v4l2_open(path, O_RDWR, NULL);
-
-    if (fd < 0)
-        return;
-    (void)v4l2_call(fd, VIDIOC_STREAMON, &type); /* fails, but registers a writer */
-    (void)close(fd);                             /* counts it out */
-    log_debug("'%s' was stuck after its last writer and has been reset", path);
-}
-
-static int not_loopback_error(const char *path, const struct v4l2_node *n, struct error *err)
-{
-    return error_set(err, -EINVAL,
-                     "'%s' is not a v4l2loopback node (driver %s): "
-                     "bilatcam --list-devices shows those",
-                     path, n->driver);
-}
-
-/* Makes sure that @fd is a node that nobody else is writing to. */
-static int check_node(const struct loopback *l, int fd, struct v4l2_node *n, struct error *err)
-{
-    const int r = v4l2_identify(fd, n);
-
-    if (r < 0 && r != -ENOTTY)
-        return error_set(err, r, "'%s' does not say what it is: %s", l->path, strerror(-r));
-    if (r < 0 || n->kind != V4L2_KIND_LOOPBACK) {
-        if (r < 0)
-            (void)snprintf(n->driver, sizeof(n->driver), "none");
-        return not_loopback_error(l->path, n, err);
-    }
-    if (!(n->caps & V4L2_CAP_VIDEO_OUTPUT) && n->caps & V4L2_CAP_VIDEO_CAPTURE &&
-        (module_tells_writers(fd) || frames_arrive(l->path, l->stop_fd)))
-        return error_set(err, -EBUSY,
-                         "'%s' has another program writing to it: stop that one "
-                         "(fuser -v '%s' tells which), or take another node",
-                         l->path, l->path);
-    return 0;
-}
-
-/* Opens the node. Until it is known to be free only for reading: programs that wait for it, of
- * which this may be one, go by who closes it after writing. */
-static int claim(struct loopback *l, struct error *err)
-{
-    const int fd = v4l2_open(l->path, O_RDONLY, err);
-    struct v4l2_node n;
-    int r;
-
-    if (fd < 0)
-        return fd;
-    r = check_node(l, fd, &n, err);
-    (void)close(fd);
-    if (r < 0)
-        return r;
-    if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT))
-        heal(l->path);
-    r = l->fd = v4l2_open(l->path, O_RDWR, err);
-    if (r < 0)
-        return r;
-    /* The module renews what the node can do only when it is asked. */
-    (void)v4l2_identify(l->fd, &n);
-    (void)snprintf(l->base.name, sizeof(l->base.name), "%.32s (%.120s)", n.card, l->path);
-    return 0;
-}
 
 /* --- agreeing on the format --- */
 
@@ -271,27 +165,6 @@ static int choose_picture(struct loopback *l, const struct sink_config *config, 
     return 0;
 }
 
-static int find_path(struct loopback *l, const char *name, struct error *err)
-{
-    int r;
-
-    if (strcmp(name, "auto")) {
-        if (snprintf(l->path, sizeof(l->path), "%s", name) >= (int)sizeof(l->path))
-            return error_set(err, -ENOENT, "cannot open '%s': the name is too long", name);
-        return 0;
-    }
-    r = v4l2_find_loopback(l->path, sizeof(l->path));
-    if (r == -EACCES)
-        return error_set(err, r,
-                         "no v4l2loopback node found that may be opened: join the group of video "
-                         "devices (sudo usermod -aG video $USER) and log in again");
-    if (r < 0)
-        return error_set(err, -ENODEV,
-                         "no v4l2loopback node found: "
-                         "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam");
-    return 0;
-}
-
 static struct loopback *loopback_create(const struct sink_config *config)
 {
     struct loopback *l = calloc(1, sizeof(*l));
@@ -306,6 +179,17 @@ static struct loopback *loopback_create(const struct sink_config *config)
     return l;
 }
 
+static int take_node(struct loopback *l, const char *name, struct error *err)
+{
+    struct v4l2_node n;
+
+    l->fd = loopback_node_open(name, l->stop_fd, l->path, &n, err);
+    if (l->fd < 0)
+        return l->fd;
+    (void)snprintf(l->base.name, sizeof(l->base.name), "%.32s (%.120s)", n.card, l->path);
+    return 0;
+}
+
 static int loopback_open(struct sink **ret, const struct sink_config *config, struct error *err)
 {
     struct loopback *l = loopback_create(config);
@@ -317,10 +201,7 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
     r = choose_picture(l, config, err);
     if (r < 0)
         goto error;
-    r = find_path(l, config->name, err);
-    if (r < 0)
-        goto error;
-    r = claim(l, err);
+    r = take_node(l, config->name, err);
     if (r < 0)
         goto error;
     set_rate(l, l->pace.fps);

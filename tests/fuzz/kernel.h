@@ -39,6 +39,7 @@ int kernel_stat(const char *path, struct stat *st);
 int kernel_fstat(int fd, struct stat *st);
 int kernel_access(const char *path, int mode);
 int kernel_ioctl(int fd, unsigned long request, void *arg);
+int kernel_fcntl(int fd, int command, struct flock *lock);
 int kernel_close(int fd);
 void *kernel_mmap(size_t length, int fd);
 int kernel_munmap(void *memory, size_t length);
@@ -53,6 +54,7 @@ int64_t kernel_now_ns(void);
 #define fstat(fd, st) kernel_fstat(fd, st)
 #define access(path, mode) kernel_access(path, mode)
 #define ioctl(fd, request, arg) kernel_ioctl(fd, request, arg)
+#define fcntl(fd, command, lock) kernel_fcntl(fd, command, lock)
 #define close(fd) kernel_close(fd)
 #define mmap(at, length, protection, flags, fd, offset) kernel_mmap(length, fd)
 #define munmap(memory, length) kernel_munmap(memory, length)

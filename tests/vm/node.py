@@ -3,6 +3,7 @@
 
   node.py add NUMBER LABEL          makes one, by the control device that 0.13 and later have
   node.py remove NUMBER             takes it away
+  node.py claim NODE                claims it as a bilatcam does that has not written to it yet
   node.py write NODE FRAME [stream] writes a picture of 320x180 in yuyv, 30 times a second, asking
                                     for as little as it can, until it is refused; with "stream" it
                                     starts a stream first
@@ -16,6 +17,7 @@ import time
 CONTROL = "/dev/v4l2loopback"
 ADD, REMOVE = 0x4C80, 0x4C81
 S_FMT, STREAMON = 0xC0D05605, 0x40045612
+OFD_SETLK = 37
 OUTPUT, YUYV, ANY_FIELD = 2, 0x56595559, 0
 
 
@@ -33,6 +35,14 @@ def add(number, label):
 
 def remove(number):
     control(REMOVE, int(number))
+
+
+def claim(node):
+    """Locked for as long as the process runs."""
+    fd = os.open(node, os.O_RDWR)
+    fcntl.fcntl(fd, OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    print("claimed", flush=True)
+    time.sleep(3600)
 
 
 def attempt(fd, request, argument):
@@ -59,6 +69,6 @@ def write(node, path, *how):
 
 if __name__ == "__main__":
     try:
-        {"add": add, "remove": remove, "write": write}[sys.argv[1]](*sys.argv[2:])
+        {"add": add, "remove": remove, "claim": claim, "write": write}[sys.argv[1]](*sys.argv[2:])
     except OSError as error:
         sys.exit(error.strerror)

@@ -6,6 +6,8 @@ add writer-was-first    all             writer_was_first
 add writer-tries        "0.13.2 0.15.0" writer_tries
 add writer-writes       all             writer_writes
 add writer-streams      all             writer_writes stream
+add node-claimed        all             node_claimed
+add two-at-once         all             two_at_once
 add node-removed        "0.13.2 0.15.0" node_removed
 add node-made-late      "0.13.2 0.15.0" node_made_late
 add node-made-again     "0.13.2 0.15.0" node_made_again 20 "$loopback"
@@ -98,6 +100,67 @@ node_is_camera_only() {
 # count_runs NAME: how many frames of this name are in $runs?
 count_runs() {
     tr ' ' '\n' <<< "$runs" | awk -F '*' -v name="$1" '$1 == name { n += $2 } END { print n + 0 }'
+}
+
+# --- other bilatcams -----------------------------------------------------------------
+
+two_nodes() {
+    modprobe -r v4l2loopback
+    modprobe v4l2loopback video_nr=20,21 exclusive_caps=1,1 card_label=bilatcam,bilatcam
+}
+
+start_with() {
+    start_bilatcam -i test: --size 320x180 --fps 30 -o "$1"
+}
+
+# The other has the node, but no picture in it yet.
+node_claimed() {
+    local other status=0
+    two_nodes
+    "$vm_dir/node.py" claim "$loopback" > claimed 2> node.log &
+    other=$!
+    wait_for "the claim" test -s claimed
+    "$bilatcam" --list-devices > list.log
+    grep -q "^$loopback .*a program is writing to it" list.log || fail "the list calls it free"
+    start_with "$loopback"
+    wait_exit bilatcam "$bilatcam_pid" || status=$?
+    [ "$status" = 1 ] || fail "it took the node of the other, or ended with status $status"
+    says 1 "'$loopback' has another program writing to it" || fail "it does not say why"
+    start_with auto
+    wait_for "the other node" says 1 'bilatcam (/dev/video21)'
+    kill "$other"
+    wait_for "the other to end" gone "$other"
+    stop_bilatcam
+    start_with auto
+    wait_for "the node to be free again" says 1 "bilatcam ($loopback)"
+    stop_bilatcam
+}
+
+# both_run ONE OTHER: with a node for each?
+both_run() {
+    ! gone "$1" || fail "one ended by itself: $(tail -n 1 bilatcam.log)"
+    ! gone "$2" || fail "one ended by itself: $(tail -n 1 bilatcam.log)"
+    says 2 'bilatcam (/dev/video2[01])'
+}
+
+# Two that start at the same moment, often enough for them to meet.
+two_at_once() {
+    local one round
+    two_nodes
+    for round in 1 2 3 4 5 6 7 8 9 10; do
+        : > bilatcam.log
+        start_with auto
+        one=$bilatcam_pid
+        start_with auto
+        wait_for "both to run" both_run "$one" "$bilatcam_pid"
+        says 2 'bilatcam (/dev/video20)' && fail "in round $round both took one node"
+        says 2 'bilatcam (/dev/video21)' && fail "in round $round both took one node"
+        wait_for "the first virtual camera" is_camera 320x180
+        loopback=/dev/video21 wait_for "the second virtual camera" is_camera 320x180
+        stop_bilatcam
+        bilatcam_pid=$one
+        stop_bilatcam
+    done
 }
 
 # --- nodes that go and come ----------------------------------------------------------
