@@ -53,7 +53,7 @@ test_gives_up() {
     begin_snapshot late
     kill "$host_pid"
     end
-    expect host.err 'no snapshot: it could not be written in 3.4 s after the stop' 'giving up'
+    expect host.err 'no snapshot: it could not be written in 3.2 s after the stop' 'giving up'
     [ "$(count late)" = 0 ] && ok || bad "files are left: $(ls -A late)"
 }
 
