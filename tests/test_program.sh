@@ -3,6 +3,11 @@
 # input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE [SLOW-IOCTL]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 set -u
+# Signals that were ignored when this was started, as under nohup, would stay so in the program.
+if [ -z "${signals_are_reset:-}" ]; then
+    export signals_are_reset=yes
+    exec env --default-signal "$0" "$@"
+fi
 export LC_ALL=C
 bilatcam=$(realpath "$1")
 shipped_config=$(realpath "$2")
