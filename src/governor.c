@@ -12,6 +12,7 @@
 #define LEARN_FRAMES 3
 #define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
+#define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
 #define CAMERA_STEP_NS 2000000 /* more than the estimate of the camera's delay wavers */
 
 static double taps(const struct governor *g, int radius)
@@ -96,6 +97,17 @@ static double second_highest_other(const struct governor *g)
     return second;
 }
 
+/* Stamps that jitter must not make the budget waver with them: too long an interval makes the next
+ * one too short. A camera that has changed its rate is off to the same side every time. */
+static void smooth_interval(struct governor *g, double interval)
+{
+    const double off = interval - g->interval_ns;
+
+    g->n_off = (off > 0.0) == g->off_above ? g->n_off + 1 : 1;
+    g->off_above = off > 0.0;
+    g->interval_ns += (g->n_off > JITTER_FRAMES ? 0.2 : 0.05) * off;
+}
+
 /* The frame interval, from timestamps and frame numbers, so that frames lost on the way do not
  * count as a slower camera. A pause, a clock that stands still or runs back says nothing. */
 static void follow_interval(struct governor *g, const struct governor_sample *s)
@@ -107,7 +119,7 @@ static void follow_interval(struct governor *g, const struct governor_sample *s)
         const double interval = (double)dt / (double)frames;
 
         if (g->interval_ns > 0.0)
-            g->interval_ns += 0.2 * (interval - g->interval_ns);
+            smooth_interval(g, interval);
         else
             g->interval_ns = interval;
     }

@@ -54,6 +54,8 @@ struct governor {
     bool passing; /* even radius_min is too slow: limit is 0, or radius_min for a probe */
 
     double interval_ns; /* estimate; 0 = not known yet */
+    bool off_above;     /* whether the last interval was longer than that */
+    int n_off;          /* intervals in a row that were off to that side */
     int64_t t_last_ns, t_probe_ns;
     int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
     uint64_t last_seq;

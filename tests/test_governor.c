@@ -20,9 +20,11 @@ struct machine {
     uint64_t rng;
 };
 
-/* Stamps frames so long before they can be read, plus anything from 0 to the jitter. */
+/* Stamps frames so long before they can be read, plus anything from 0 to the jitter. Either the
+ * frames are late by the jitter, or their stamps are early. */
 struct camera {
     double age_ns, jitter_ns;
+    bool early;
     struct camera_delay delay;
 };
 
@@ -58,27 +60,28 @@ static void start(struct run *r, int radius, int64_t interval_ns, struct machine
 }
 
 /* What is held against us of the time until the frame was read. */
-static double late_reading(struct run *r, int64_t *camera_ns)
+static double late_reading(struct run *r, int64_t *t_capture_ns, int64_t *camera_ns)
 {
     struct camera *c = &r->camera;
     const double jitter_ns = c->jitter_ns > 0.0 ? c->jitter_ns * uniform(&r->machine.rng) : 0.0;
     const int64_t wait_ns = (int64_t)(c->age_ns + jitter_ns + r->late_ns);
 
-    *camera_ns = camera_delay_step(&c->delay, r->t_ns, r->t_ns + wait_ns);
+    *t_capture_ns = r->t_ns - (c->early ? (int64_t)jitter_ns : 0);
+    *camera_ns = camera_delay_step(&c->delay, *t_capture_ns, *t_capture_ns + wait_ns);
     return wait_ns > *camera_ns ? (double)(wait_ns - *camera_ns) : 0.0;
 }
 
 static void frame(struct run *r, double load)
 {
     struct machine *m = &r->machine;
-    int64_t camera_ns;
-    const double other_ns = m->other_ns + late_reading(r, &camera_ns);
+    int64_t t_capture_ns, camera_ns;
+    const double other_ns = m->other_ns + late_reading(r, &t_capture_ns, &camera_ns);
     const int radius = r->governor.limit;
     const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
     const double cost =
         radius ? load * (m->fixed_ns + m->per_tap_ns * filter_taps(WINDOW_DISC, radius)) * noise
                : 0.0;
-    const struct governor_sample s = {.t_capture_ns = r->t_ns,
+    const struct governor_sample s = {.t_capture_ns = t_capture_ns,
                                       .seq = r->seq,
                                       .filter_ns = (int64_t)cost,
                                       .other_ns = (int64_t)other_ns,
@@ -550,6 +553,25 @@ static void test_probes_are_told_apart(void **state)
     assert_in_range(probes, 5, 20);
 }
 
+/* The budget of one frame interval is measured from stamps, and does not waver with them. */
+static void test_jittering_stamps(void **state)
+{
+    static const double jitter_ms[] = {5, 10, 15};
+    struct run r;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        start(&r, 7, 33333333, (struct machine){2 * MS, 0.1 * MS, 1 * MS, 0.03, 0});
+        r.camera =
+            (struct camera){.age_ns = 20 * MS, .jitter_ns = jitter_ms[i] * MS, .early = true};
+        for (int n = 0; n < 3600; n++) {
+            frame(&r, 1.0);
+            assert_true(fabs(r.governor.interval_ns - 33333333) < 1.2 * MS);
+        }
+        assert_int_equal(changes(&r, 600, 3600), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_tenfold_step_is_still_filtered),
         cmocka_unit_test(test_minimum_acts_at_once),
         cmocka_unit_test(test_probes_are_told_apart),
+        cmocka_unit_test(test_jittering_stamps),
     };
 
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
