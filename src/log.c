@@ -1,5 +1,7 @@
 #include "log.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,8 +12,11 @@
 
 #include "utf8.h"
 
+#define GRACE_MS 100 /* after a request to stop, for the reader of a message */
+
 static enum log_level max_level = LOG_INFO;
 static bool to_journal;
+static int stop = -1; /* readable once the program is to end */
 
 void log_init(void)
 {
@@ -26,6 +31,24 @@ void log_init(void)
 void log_set_level(enum log_level level)
 {
     max_level = level;
+}
+
+void log_set_stop(int stop_fd)
+{
+    stop = stop_fd;
+}
+
+/* Whether there is room for a message, or an error that it meets. */
+static bool wait_for_room(void)
+{
+    struct pollfd fds[2] = {{.fd = STDERR_FILENO, .events = POLLOUT},
+                            {.fd = stop, .events = POLLIN}};
+    int n;
+
+    do
+        n = poll(fds, 2, -1);
+    while (n < 0 && errno == EINTR);
+    return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
 }
 
 void log_message(enum log_level level, const char *fmt, ...)
@@ -46,5 +69,6 @@ void log_message(enum log_level level, const char *fmt, ...)
     n = (int)strlen(utf8_printable(line)); /* one line, whatever a name in it holds */
     line[n++] = '\n';
     /* One write per line keeps lines of several threads whole. */
-    (void)!write(STDERR_FILENO, line, (size_t)n);
+    if (wait_for_room())
+        (void)!write(STDERR_FILENO, line, (size_t)n);
 }

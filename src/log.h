@@ -11,6 +11,11 @@ void log_init(void);
 /* Messages above @level are dropped. The default is LOG_INFO. Context: main, before threads. */
 void log_set_level(enum log_level level);
 
+/* From when @stop_fd is readable on, a message whose reader takes nothing is lost, instead of
+ * holding up the end: a pager that waits, a terminal that is paused. Context: main, before threads.
+ */
+void log_set_stop(int stop_fd);
+
 void log_message(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_error(...) log_message(LOG_ERROR, __VA_ARGS__)

@@ -80,6 +80,7 @@ static int open_signals(void)
         (!inherited_ignored(SIGINT) && sigaction(SIGINT, &stop, NULL)) ||
         (heeds_hangup && !reloads && sigaction(SIGHUP, &stop, NULL)))
         return -1;
+    log_set_stop(stop_fd);
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
     return signalfd(-1, &reload, SFD_CLOEXEC | SFD_NONBLOCK);
 }

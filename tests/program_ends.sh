@@ -134,6 +134,22 @@ test_pipe_reader_stands_still() {
     kill "$sleeper"
 }
 
+# Messages go to a pager that waits, or to a terminal that is paused.
+test_messages_that_nobody_takes() {
+    local pid sleeper
+    mkfifo err.pipe
+    sleep 100 <>err.pipe &
+    sleeper=$!
+    dd if=/dev/zero of=err.pipe bs=4096 oflag=nonblock 2>/dev/null
+    rm -f stats.json
+    "$bilatcam" -i test: --fps 100 --size 64x48 -o null: --stats stats.json 2>err.pipe &
+    pid=$!
+    wait_until_ready "$pid"
+    terminate "$pid" && ok || bad "nobody takes messages: exit status $?"
+    balanced stats.json
+    kill "$sleeper"
+}
+
 # A reader gets all that was written before it came, and whole lines.
 test_pipe_reader_comes_late() {
     local pid reader
