@@ -13,7 +13,7 @@
 #define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
 #define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
-#define CAMERA_STEP_NS 2000000 /* more than the estimate of the camera's delay wavers */
+#define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
 
 static double taps(const struct governor *g, int radius)
 {

@@ -572,6 +572,20 @@ static void test_jittering_stamps(void **state)
     }
 }
 
+/* Nor does a radius that is limited because of them rise and fall with the estimate of the
+ * camera's delay. */
+static void test_limited_by_jitter(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 7, 33333333, (struct machine){2 * MS, 0.14 * MS, 1 * MS, 0.03, 0});
+    r.camera = (struct camera){.age_ns = 20 * MS, .jitter_ns = 15 * MS, .early = true};
+    frames(&r, 3600, 1.0);
+    assert_true(r.radius[3599] < 7);
+    assert_true(changes(&r, 600, 3600) <= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_minimum_acts_at_once),
         cmocka_unit_test(test_probes_are_told_apart),
         cmocka_unit_test(test_jittering_stamps),
+        cmocka_unit_test(test_limited_by_jitter),
     };
 
     return cmocka_run_group_tests_name("governor", tests, NULL, NULL);
