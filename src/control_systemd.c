@@ -43,9 +43,9 @@ void systemd_stopping(void)
 
 static void describe(const struct control_status *c, char *text, size_t size)
 {
-    const int n = snprintf(
-        text, size, "%.1f frames/s, latency %.1f ms and %.1f ms of the camera, radius %d of %d",
-        c->fps, c->added_p50_ms, c->camera_ms, c->radius, c->radius_requested);
+    const int n =
+        snprintf(text, size, "%.1f frames/s, latency %.1f ms, %.1f ms of it added, radius %d of %d",
+                 c->fps, c->latency_p50_ms, c->added_p50_ms, c->radius, c->radius_requested);
 
     if (c->readers >= 0 && n > 0 && (size_t)n < size)
         (void)snprintf(text + n, size - (size_t)n, ", %d reader%s", c->readers,

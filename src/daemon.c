@@ -159,11 +159,11 @@ static void log_progress(struct daemon *d)
     struct control_status s;
 
     host_status(d, &s);
-    log_info("%s, %.1f frames/s, latency %.1f ms (p99 %.1f), radius %d of %d, %llu frames, %llu "
-             "dropped, %llu damaged",
-             s.state, s.fps, s.latency_p50_ms, s.latency_p99_ms, s.radius, s.radius_requested,
-             (unsigned long long)s.frames_out, (unsigned long long)s.frames_dropped,
-             (unsigned long long)s.frames_bad);
+    log_info("%s, %.1f frames/s, latency %.1f ms (p99 %.1f), %.1f ms of it added (p99 %.1f), "
+             "radius %d of %d, %llu frames, %llu dropped, %llu damaged",
+             s.state, s.fps, s.latency_p50_ms, s.latency_p99_ms, s.added_p50_ms, s.added_p99_ms,
+             s.radius, s.radius_requested, (unsigned long long)s.frames_out,
+             (unsigned long long)s.frames_dropped, (unsigned long long)s.frames_bad);
 }
 
 static void answer_snapshot(struct daemon *d)

@@ -462,7 +462,7 @@ test_systemd() {
     tell ready
     tell ready
     wait_for notified '^READY=1$' && ok || bad "READY"
-    wait_for notified '^STATUS=running, [0-9.]+ frames/s, latency [0-9.]+ ms and [0-9.]+ ms of the camera, radius [0-9]+ of [0-9]+$' && ok || bad "STATUS"
+    wait_for notified '^STATUS=running, [0-9.]+ frames/s, latency 12\.5 ms, 2\.5 ms of it added, radius [0-9]+ of [0-9]+$' && ok || bad "STATUS"
     notified 1 READY
     notified 0 RELOADING
     notified 0 WATCHDOG
