@@ -13,8 +13,8 @@
 #include "log.h"
 #include "thread.h"
 
-/* Writing to a file that is read, or twice to one, would destroy it. Compared before anything is
- * opened: what the first of two creates would otherwise be in the way of the second. */
+/* Writing to a file that is read, or twice to one, would destroy it. Compared before any picture
+ * file or the trace is opened; the file of the statistics is open, but as it was. */
 static int check_files(const struct settings *s, struct error *err)
 {
     const bool reads = pipeline_source_for(s->input) == &source_y4m;

@@ -211,6 +211,9 @@ test_same_files() {
     refused 2 "other/new.y4m' is read and would be overwritten" -i same/new.y4m -o null: \
         --trace other/new.y4m
     [ ! -e same/new ] && [ ! -e same/new.y4m ] && ok || bad "a refused file was made"
+    # What a run makes and never writes to is gone again, and a link that led there stays.
+    refused 1 "missing.y4m.*No such file" -i missing.y4m -o null: --stats same/dangling
+    [ -L same/dangling ] && [ ! -e same/new ] && ok || bad "statistics through a link: $(ls -l same)"
     run 0 -i test: --size 64x48 --frames 1 -o null: --stats /dev/null --trace /dev/null
     run 0 -i test: --size 64x48 --frames 1 -o null: --stats auto --trace null:
     run 0 -i test: --size 64x48 --frames 1 -o same/a.y4m --stats same/b --trace same/c
