@@ -22,6 +22,7 @@
 #include "pictures_folder.h"
 #include "snapshot_files.h"
 #include "thread.h"
+#include "utf8.h"
 
 #define MAX_SAME_SECOND 99
 #define GIVE_UP_NS 300000000 /* how long it may take to notice that it is too late */
@@ -292,13 +293,14 @@ static void *snapshot_main(void *arg)
     return NULL;
 }
 
-/* A name of the user's own must not lead out of the folder, nor hide in it. */
+/* A name of the user's own must not lead out of the folder, nor hide in it, and is the same where
+ * it is shown. */
 static bool plain(const char *name)
 {
-    for (const char *c = name; *c; c++)
-        if (*c == '/' || (unsigned char)*c < ' ' || *c == 127)
-            return false;
-    return *name != '.';
+    char shown[SNAPSHOT_NAME_MAX + 1];
+
+    (void)snprintf(shown, sizeof(shown), "%s", name);
+    return *name != '.' && !strchr(name, '/') && !strcmp(utf8_printable(shown), name);
 }
 
 int snapshot_check_name(const char *name, struct error *err)

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -190,6 +191,60 @@ static void make_file(const char *name, const char *text)
     assert_int_equal(close(fd), 0);
 }
 
+/* What a name may hold: no way out of the folder, and nothing that is shown as something else. */
+static void test_name_rules(void **state)
+{
+    static const char *const good[] = {"", "a", "-x", "a.b", " ", "%s%n", "caf\u00e9", "\u00a0"};
+    static const char *const bad[] = {".",        "..",   ".a",       "../a",
+                                      "a/b",      "a\nb", "\033[31m", "\177",
+                                      "\xc2\x9b", "\xff", "\xc3",     "\xed\xa0\x80"};
+    char name[SNAPSHOT_NAME_MAX + 2] = "";
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        if (snapshot_check_name(good[i], &err))
+            fail_msg("refused: %s", err.text);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (snapshot_check_name(bad[i], &err) != -EINVAL || !strstr(err.text, "plain file name"))
+            fail_msg("taken: bad name %zu", i);
+    memset(name, 'x', SNAPSHOT_NAME_MAX);
+    assert_int_equal(snapshot_check_name(name, &err), 0);
+    name[SNAPSHOT_NAME_MAX] = 'x';
+    assert_int_equal(snapshot_check_name(name, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "65 bytes"));
+}
+
+/* The colours of BT.601, in each format that pictures can have. */
+static void test_formats(void **state)
+{
+    static const enum frame_format formats[] = {FRAME_YUYV, FRAME_UYVY, FRAME_NV12,
+                                                FRAME_I420, FRAME_I422, FRAME_I444};
+    char text[320];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        png_bytep rgb;
+
+        assert_int_equal(snap(formats[i], "one", text, sizeof(text)), 0);
+        rgb = read_png("one-after.png");
+        for (int x = 0; x < WIDTH; x++) {
+            const double y = 255.0 / 219.0 * ((50 + 11 * x) % 220);
+            const int cx = x >> format_table[formats[i]].hshift;
+            const double c = 255.0 / 224.0 * ((50 + 11 * cx) % 220 + 16 - 128); /* Cb and Cr */
+            const double wanted[3] = {y + 1.402 * c, y - (0.344136 + 0.714136) * c, y + 1.772 * c};
+
+            for (int k = 0; k < 3; k++)
+                if (fabs(fmin(fmax(wanted[k], 0), 255) - rgb[3 * x + k]) > 1)
+                    fail_msg("format %zu, pixel %d, colour %d: %d, not %.1f", i, x, k,
+                             rgb[3 * x + k], wanted[k]);
+        }
+        free(rgb);
+        assert_int_equal(unlink("one-before.png"), 0);
+        assert_int_equal(unlink("one-after.png"), 0);
+    }
+}
+
 /* A file that is there stays as it is, whichever of the two names it has. */
 static void test_writes_over_nothing(void **state)
 {
@@ -370,6 +425,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grey),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_name_rules),
         cmocka_unit_test(test_writes_over_nothing),
         cmocka_unit_test(test_plain_file_system),
         cmocka_unit_test(test_numbers),
