@@ -82,6 +82,7 @@ static int open_signals(void)
         return -1;
     log_set_stop(stop_fd);
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
+    (void)signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
     return signalfd(-1, &reload, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -32,6 +32,25 @@ test_closed_descriptors() {
     expect err 'standard input' "standard input is closed"
 }
 
+# A limit on the size of files is a full disk: what fits is whole, and statistics tell.
+test_file_size_limit() {
+    local pid
+    run 0 -i test: --size 64x48 -o limit-in.y4m --frames 20
+    (ulimit -f 20 && exec env --default-signal=XFSZ timeout 60 "$bilatcam" -i limit-in.y4m \
+        -o limited.y4m --stats limit.json 2>err)
+    [ $? -eq 1 ] && ok || bad "exit status with a limit on files"
+    expect err "frame [0-9]* to 'limited.y4m': File too large; the frames before it are whole" limit
+    expect limit.json '"frames_bad": 0' 'statistics with a limit on files'
+    run 0 -i limited.y4m -o null:
+    # Not every kernel sends the signal.
+    env --default-signal=XFSZ "$bilatcam" -i test: --fps 20 --size 64x48 -o null: 2>err &
+    pid=$!
+    wait_for '-> '
+    (((0x$(sed -n 's/^SigIgn:[[:space:]]*//p' "/proc/$pid/status") >> 24) & 1)) && ok ||
+        bad "SIGXFSZ is not ignored"
+    terminate "$pid" && ok || bad "exit status $?"
+}
+
 # A run in a terminal ends when that closes, and lets its camera go.
 test_terminal() {
     rm -f err stats.json

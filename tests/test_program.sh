@@ -411,7 +411,7 @@ for t in test_information test_wrong_usage test_configuration test_bad_devices t
     test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
     test_ignored_signals test_plot test_pipes_without_reader test_pipe_reader_stands_still \
     test_messages_that_nobody_takes test_pipe_reader_comes_late test_trace test_stats_path \
-    test_stop_in_time test_budget; do
+    test_stop_in_time test_budget test_file_size_limit; do
     "$t"
 done
 echo "$passed passed, $failed failed"
