@@ -98,8 +98,8 @@ static int load_line(struct settings *s, char *line, struct error *err)
         if (!unquote(value))
             return error_set(
                 err, -EINVAL,
-                "%s: must end with a quote, as it begins with one (write \\\" and \\\\ "
-                "for \" and \\ inside)",
+                "%s: must end with a quote, as it begins with one, and only a comment may follow, "
+                "after a space and a ; (write \\\" and \\\\ for \" and \\ inside)",
                 name);
     } else {
         *find_comment(value) = '\0';

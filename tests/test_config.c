@@ -254,7 +254,7 @@ static void test_bad_files_are_refused_whole(void **state)
         {"filter = blur\n", {"line 1", "filter", "none", "bilateral"}},
         {"input = \"a\n", {"line 1", "input", "quote", ""}},
         {"input = \"a ; b\n", {"line 1", "input", "quote", ""}},
-        {"input = \"a\" b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\" # b\n", {"line 1", "input", "quote", "after a space and a ;"}},
         {"input = \"a\";b\n", {"line 1", "input", "quote", ""}},
         {"input = \"a\\\"\n", {"line 1", "input", "quote", ""}},
         {"radius ; = 3\n", {"line 1", "KEY = VALUE", "", ""}},
