@@ -1,11 +1,13 @@
 #include "pictures_folder.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *variable(const char *name)
 {
@@ -55,6 +57,20 @@ static bool take_value(const char *value, char *ret, size_t size)
     return n > 0;
 }
 
+/* A pipe of that name would have to be waited for. */
+static FILE *open_file(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+        file = fdopen(fd, "r");
+    if (fd >= 0 && !file)
+        (void)close(fd);
+    return file;
+}
+
 /* What the file of xdg-user-dirs says; as in a shell, the last line counts. */
 static bool configured(char *ret, size_t size)
 {
@@ -68,7 +84,7 @@ static bool configured(char *ret, size_t size)
         (void)snprintf(path, sizeof(path), "%s/user-dirs.dirs", config);
     else
         (void)snprintf(path, sizeof(path), "%s/.config/user-dirs.dirs", variable("HOME"));
-    in = fopen(path, "re");
+    in = open_file(path);
     if (!in)
         return false;
     while (getline(&line, &room, in) >= 0) {

@@ -84,6 +84,21 @@ static void test_user_dirs(void **state)
     write_dirs(".config", NULL);
 }
 
+/* A pipe that nobody writes to must not be waited for. */
+static void test_pipe(void **state)
+{
+    char path[PATH_MAX];
+
+    (void)state;
+    write_dirs(".config", NULL);
+    (void)snprintf(path, sizeof(path), "%s/.config/user-dirs.dirs", home);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    (void)alarm(10);
+    expect_folder("Pictures", "a pipe");
+    (void)alarm(0);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void test_other_config_folder(void **state)
 {
     char config[64];
@@ -167,9 +182,8 @@ static int remove_home(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_user_dirs),
-        cmocka_unit_test(test_other_config_folder),
-        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_user_dirs),           cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_other_config_folder), cmocka_unit_test(test_environment),
         cmocka_unit_test(test_no_pictures_folder),
     };
 
