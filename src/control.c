@@ -151,16 +151,16 @@ int control_open(struct control **ret, const char *instance, const struct contro
     if (!c)
         return error_set(err, -ENOMEM, "live control: %s", strerror(ENOMEM));
     c->host = *host;
-    if (control_service_name(instance, c->name)) {
+    if (instance && control_service_name(instance, c->name)) {
         free(c);
         return error_usage(
             err, "instance '%s': must be letters, digits and underscores, at most 64", instance);
     }
     systemd_init(&c->systemd);
     r = sd_event_new(&c->event);
-    if (r >= 0)
+    if (r >= 0 && instance)
         r = open_session(c);
-    if (r >= 0)
+    if (r >= 0 && instance)
         r = control_sleep_open(&c->sleep, c->event, &c->host);
     if (r < 0) {
         close_all(c);

@@ -50,10 +50,10 @@ struct control_host {
 
 struct control;
 
-/* @instance: "" or the name of one of several daemons, letters, digits and underscores. What is
- * not there (no bus, name taken) is logged, once, and waited for. -EINVAL: the name. @host is
- * copied, and asked by the functions below only. Built without libsystemd, *ret is NULL and nothing
- * below does anything. */
+/* @instance: "" or the name of one of several daemons, letters, digits and underscores; NULL: a run
+ * that is not live, of which only systemd is told. What is not there (no bus, name taken) is
+ * logged, once, and waited for. -EINVAL: the name. @host is copied, and asked by the functions
+ * below only. Built without libsystemd, *ret is NULL and nothing below does anything. */
 int control_open(struct control **ret, const char *instance, const struct control_host *host,
                  struct error *err);
 

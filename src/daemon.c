@@ -147,7 +147,7 @@ static void open_control(struct daemon *d)
     struct error err;
 
     instance_name(d->cli, instance, sizeof(instance));
-    if (control_open(&d->control, instance, &host, &err))
+    if (control_open(&d->control, pipeline_live(d->p) ? instance : NULL, &host, &err))
         log_warning("no live control: %s", err.text);
 }
 
@@ -253,8 +253,8 @@ void daemon_run(const struct cli *cli, struct pipeline *p, int stop_fd, int hang
         d.devices_fd = devices_watch();
         if (d.devices_fd < 0)
             log_debug("changes in /dev are not noticed: %s", strerror(-d.devices_fd));
-        open_control(&d);
     }
+    open_control(&d);
     loop(&d, stop_fd, hangup_fd);
     control_close(d.control);
     if (d.devices_fd >= 0)

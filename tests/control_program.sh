@@ -15,6 +15,21 @@ end_bilatcam() {
     host_pid=''
 }
 
+# A scene or a file that is no camera has no live control, and systemd is told of it all the same.
+test_service_without_camera() {
+    local -x WATCHDOG_USEC=1000000
+    start_systemd
+    "$bilatcam" -i test: --size 64x48 -o null: >host.out 2>host.err 8>&- 9>&- &
+    host_pid=$!
+    wait_for notified '^READY=1$' && ok || bad "READY of what is not live"
+    wait_for notified '^STATUS=running' && ok || bad "STATUS of what is not live"
+    fed_again "not live"
+    end_bilatcam
+    wait_for notified '^STOPPING=1$' && ok || bad "STOPPING of what is not live"
+    kill "$systemd_pid"
+    unset NOTIFY_SOCKET
+}
+
 # systemd is told that the program is ready and alive, whatever the output is, and while there are
 # no pictures: with no camera, paused and asleep.
 test_watchdog_without_pictures() {

@@ -521,6 +521,7 @@ test_systemd
 test_sleep
 test_system_bus_comes_again
 test_program
+test_service_without_camera
 test_watchdog_without_pictures
 test_counts_add_up
 echo "$passed passed, $failed failed"
