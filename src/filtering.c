@@ -230,7 +230,12 @@ static void govern(struct filtering *f, const struct job *j)
     };
 
     if (!governed(s, &w)) {
+        const struct governor_config limits = governor_wishes(s, &w);
+
+        if (f->governor.passing)
+            governor_init(&f->governor, &limits);
         publish_budget(s, 0);
+        log_passing(f);
         return;
     }
     (void)pthread_mutex_lock(&s->lock);
