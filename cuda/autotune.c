@@ -7,7 +7,7 @@
  * its largest. All candidates of a class take turns, because clocks rise in the meantime, and the
  * best of their times counts. A round is not begun unless the pace so far has it end within the
  * bound; a class without a whole round stays with the rule. */
-#include "autotune.h"
+#include "cuda/autotune.h"
 
 #include "config-build.h"
 
@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filter.h"
-#include "frame.h"
-#include "log.h"
+#include "base/log.h"
+#include "filter/filter.h"
+#include "picture/frame.h"
 
 #define BOUND_NS INT64_C(250000000)
 #define ROUNDS 4         /* the first one loads code */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bilateral.h"
-#include "shape_cache.h"
+#include "cuda/kernel/bilateral.h"
+#include "cuda/shape_cache.h"
 
 struct autotune {
     bool on;

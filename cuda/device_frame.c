@@ -1,4 +1,4 @@
-#include "device_frame.h"
+#include "cuda/device_frame.h"
 
 #define DEVICE_ALIGN 256 /* what cudaMalloc gives */
 #define STRIDE_ALIGN 16

@@ -2,7 +2,7 @@
 /* Frames in device memory, and copies between them and the caller's. Context: any thread. */
 #include <cuda_runtime_api.h>
 
-#include "frame.h"
+#include "picture/frame.h"
 
 /* Lays a frame like @f out from @memory on (NULL: only measures); returns the bytes it takes. The
  * stride is that of @f where that is as good, because one long copy is quicker than one of many

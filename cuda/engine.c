@@ -11,8 +11,8 @@
  * Any failure of the device marks the engine as lost: from then on submit and collect return
  * -EIO without touching it, until the owner destroys the engine and creates it anew. Some failures
  * stay with the process, a kernel that trapped above all: drivers give it no context any more.
- * They do give one to another process, so the engine is then made in one (engine_process.h). */
-#include "engine.h"
+ * They do give one to another process, so the engine is then made in one (engine/process.h). */
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,12 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "autotune.h"
-#include "bilateral.h"
-#include "device_frame.h"
-#include "engine_process.h"
-#include "strips.h"
-#include "utf8.h"
+#include "base/text.h"
+#include "cuda/autotune.h"
+#include "cuda/device_frame.h"
+#include "cuda/kernel/bilateral.h"
+#include "cuda/strips.h"
+#include "engine/process.h"
 
 /* Uploads, kernels and downloads of three frames overlap; the fourth is being filled. */
 #define DEPTH 4

@@ -1,4 +1,4 @@
-#include "shape_cache.h"
+#include "cuda/shape_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frame.h"
+#include "picture/frame.h"
 
 #define FILE_NAME "cuda-shapes"
 #define LAST_LINE "end"

@@ -5,9 +5,9 @@
  * Downloads by the copy engine were quicker than kernels that store to host memory, but for
  * radius 10 at 1920x1080; and about 8 strips the best number there, 12 at 3840x2160: more cost
  * the CPU's time to start them (2026-11, NVIDIA H200, PCIe 5 x16). */
-#include "strips.h"
+#include "cuda/strips.h"
 
-#include "device_frame.h"
+#include "cuda/device_frame.h"
 
 /* A strip's height is a multiple of that of the tallest block, and more than a radius. The least
  * of them makes 7 strips of 1080 rows, STRIPS_MAX of 2160 (2026-11, NVIDIA H200). */

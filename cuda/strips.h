@@ -1,8 +1,8 @@
 #pragma once
 /* The quick road through the device for one frame alone: the picture is cut into strips, and
  * upload, kernel and download of neighbouring strips overlap. */
-#include "bilateral.h"
-#include "frame.h"
+#include "cuda/kernel/bilateral.h"
+#include "picture/frame.h"
 
 #define STRIPS_MAX 12
 

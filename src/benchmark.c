@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define MAX_RUNS 64

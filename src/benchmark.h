@@ -3,7 +3,7 @@
  * radius it holds. Context: main. */
 #include <stdio.h>
 
-#include "config.h"
+#include "settings/settings.h"
 
 enum benchmark_format { BENCHMARK_TEXT, BENCHMARK_CSV, BENCHMARK_JSON };
 

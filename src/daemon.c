@@ -7,9 +7,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "devices.h"
-#include "log.h"
+#include "base/log.h"
+#include "control/control.h"
+#include "v4l2/watch.h"
 
 #define TICK_NS INT64_C(1000000000)
 #define FIRST_TICK_NS INT64_C(50000000) /* until the first picture is out */

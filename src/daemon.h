@@ -1,8 +1,8 @@
 #pragma once
 /* What goes on around the pipeline while it runs: signals, live control, devices that come and
  * go, the watchdog, and a line of progress now and then. Context: main. */
-#include "cli.h"
-#include "pipeline.h"
+#include "cli/cli.h"
+#include "pipeline/pipeline.h"
 
 /* Returns when frames have ended, or @stop_fd (an eventfd) is readable. @hangup_fd is a signalfd
  * that tells of a SIGHUP which is to reload. */

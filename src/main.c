@@ -10,18 +10,18 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "base/log.h"
+#include "base/out_file.h"
+#include "base/standard_files.h"
+#include "base/thread.h"
+#include "cli/cli.h"
 #include "daemon.h"
-#include "doctor.h"
-#include "engine.h"
-#include "engine_process.h"
-#include "log.h"
-#include "out_file.h"
-#include "pipeline.h"
-#include "snapshot.h"
-#include "standard_files.h"
-#include "thread.h"
-#include "v4l2.h"
+#include "doctor/doctor.h"
+#include "engine/engine.h"
+#include "engine/process.h"
+#include "picture/snapshot.h"
+#include "pipeline/pipeline.h"
+#include "v4l2/node.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 

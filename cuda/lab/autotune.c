@@ -1,14 +1,14 @@
 /* Block shapes as the engine chooses them: measured on the first run, read on the second, never
  * with other pixels than without, and what the engine gains by them. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../autotune.h"
-#include "../strips.h"
+#include "cuda/autotune.h"
+#include "cuda/strips.h"
 
 /* The bound of autotune.c, and a launch that it could not foresee. */
 #define MOST_NS INT64_C(300000000)

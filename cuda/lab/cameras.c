@@ -1,6 +1,6 @@
 /* Several cameras on one GPU, each fed at 30 frames per second: engines side by side in threads of
  * one process, then each in a process of its own, as one daemon per camera has it. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "images.h"
+#include "tests/lib/images.h"
 
 #define MAX_CAMERAS 64
 #define FRAMES 90

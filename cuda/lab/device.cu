@@ -1,4 +1,4 @@
-#include "rungs.h"
+#include "cuda/lab/rungs.h"
 
 /* One thread counts cycles for a while and reads the time in nanoseconds beside them. */
 static __global__ void count_cycles(long long *ret)

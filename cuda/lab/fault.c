@@ -1,10 +1,10 @@
 /* A device that fails mid-stream: the engine says so at once, gives all back and hangs nowhere, and
  * a new one filters as the first did. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 
-#include "images.h"
+#include "tests/lib/images.h"
 
 static int filter_once(struct engine *e, const struct frame *in, struct frame *out)
 {

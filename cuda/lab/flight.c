@@ -1,12 +1,12 @@
 /* The engine as its users see it: latency of one frame, throughput of many, and whether every
  * road through the device gives the same pixels. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "images.h"
+#include "tests/lib/images.h"
 
 #define MAX_DEPTH 8
 #define FRAMES 300

@@ -12,14 +12,14 @@
  * thousandfold.
  *
  * Exit status 0: all within the bound of the image contract; 1: not; 77: no GPU here. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_process.h"
-#include "images.h"
+#include "engine/process.h"
+#include "tests/lib/images.h"
 
 #define SAMPLES 15       /* timings of which the median counts */
 #define SAMPLE_US 1500.0 /* length of one, so that starting and stopping is lost in it */

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine.h"
-#include "rungs.h"
+#include "cuda/lab/rungs.h"
+#include "engine/engine.h"
 
 /* A frame in device memory. */
 struct device_picture {

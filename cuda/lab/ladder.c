@@ -1,12 +1,12 @@
 /* The ladder: kernels from the plainest to the product's, each checked against the reference and
  * then timed, in one run. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "../kernels.h"
-#include "images.h"
+#include "cuda/kernel/kernels.h"
+#include "tests/lib/images.h"
 
 static int rung_fused_fp32(const struct bilateral_params *p, cudaStream_t stream)
 {

@@ -1,12 +1,12 @@
 /* The video filter of R'G'B'A bytes as it is published: with a pipeline around it that sends frames
  * by turns over two streams, from pinned memory through both conversions and back. What crosses the
  * bus is YUYV, in its favour: R'G'B'A, as published, is twice as much. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "images.h"
+#include "tests/lib/images.h"
 
 #define LANES 2
 #define LATENCIES 31

@@ -1,5 +1,5 @@
 /* The lower rungs: one thread per pixel pair, in the ways that come to mind first. */
-#include "rungs.h"
+#include "cuda/lab/rungs.h"
 
 #include <errno.h>
 

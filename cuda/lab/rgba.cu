@@ -1,6 +1,6 @@
 /* A video filter of packed R'G'B'A bytes: block with the halo inside, weights in constant memory,
  * Lorentzian range; and the conversions that a YUYV stream needs around it. */
-#include "rungs.h"
+#include "cuda/lab/rungs.h"
 
 #include <errno.h>
 

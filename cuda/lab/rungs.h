@@ -1,7 +1,7 @@
 #pragma once
 /* What the lab's .cu files offer to its C files: launchers of kernels that filter packed YUYV,
  * none of which is in the product. They return 0 or -errno. */
-#include "../bilateral.h"
+#include "cuda/kernel/bilateral.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 /* Conversion as a kernel of its own before and after the filter, which then works on planes. */
-#include "rungs.h"
+#include "cuda/lab/rungs.h"
 
-#include "../kernels.h"
+#include "cuda/kernel/kernels.h"
 
 static __global__ void unpack(const bilateral_params p, uint8_t *y, uint8_t *u, uint8_t *v)
 {

@@ -1,8 +1,8 @@
 /* Which block shape of the half2 kernel suits which radius: the measurement behind the rule in
  * half2.cu. */
-#include "lab.h"
+#include "cuda/lab/lab.h"
 
-#include "../kernels.h"
+#include "cuda/kernel/kernels.h"
 
 static int launch_shape(const void *job, cudaStream_t stream)
 {

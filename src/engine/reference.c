@@ -7,14 +7,14 @@
  *   2. for every chroma sample, go over the pixels p that share it (1, 2 or 4) and over the
  *      window of each: the sum of w(p,q) * Y(q) over that of w(p,q) is luma at p, and both
  *      sums run over all p for the chroma sample. Grey has "chroma samples" of one pixel. */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "colour.h"
+#include "picture/colour.h"
 
 struct pixel {
     double rgb[3];

@@ -1,5 +1,5 @@
 /* `null:`, where frames end: for measuring, and for filters whose statistics are all one wants. */
-#include "sink.h"
+#include "sink/sink.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "pace.h"
+#include "sink/pace.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * errors that add up. Context: one thread. */
 #include <stdbool.h>
 
-#include "frame.h"
+#include "picture/frame.h"
 
 #define PACE_ASSUMED_FPS 25 /* of files that do not tell theirs */
 

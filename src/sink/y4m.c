@@ -4,7 +4,7 @@
  * written in pieces that poll() promises not to block on, so that a reader that stands still
  * cannot keep the program from ending; a frame cut short there is always an error.
  * The format has no tag for the matrix and means BT.601, so that is what frames must be in. */
-#include "sink.h"
+#include "sink/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

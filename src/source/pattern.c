@@ -4,7 +4,7 @@
  * arithmetic is on integers: frame N has the same bytes on every machine, whatever was rendered
  * before it. Noise is added to R'G'B', then pixels are converted to Y'CbCr (BT.601, limited
  * range) and chroma is averaged over the pixels that share it. */
-#include "source.h"
+#include "source/source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene.h"
+#include "source/scene.h"
 
 #define DEFAULT_WIDTH 1280
 #define DEFAULT_HEIGHT 720

@@ -1,4 +1,4 @@
-#include "scene.h"
+#include "source/scene.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene_draw.h"
+#include "source/scene_draw.h"
 
 #define UNITS 4096 /* per picture height */
 

@@ -1,6 +1,6 @@
 /* A test chart: hard edges, lines of shrinking pitch, lines of text-like bars, grey and coloured
  * ramps, a star of wedges, and a striped disc that wanders over all of it. */
-#include "scene_draw.h"
+#include "source/scene_draw.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

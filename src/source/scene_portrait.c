@@ -1,7 +1,7 @@
 /* A person at a desk, as a webcam sees them: a plastered wall lit from a window on the left, a
  * shelf of books on the right, and a head that sways and blinks. It has what a noise filter must
  * tell apart: smooth shading, fine texture (hair, knitwear, plaster) and hard edges. */
-#include "scene_draw.h"
+#include "source/scene_draw.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

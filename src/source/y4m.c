@@ -4,7 +4,7 @@
  * is left over moves to the front before the buffer is filled again. Interlaced files are
  * refused: a filter over both fields would mix two moments. Chroma siting (jpeg, mpeg2, paldv)
  * makes no difference to the filter. */
-#include "source.h"
+#include "source/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>

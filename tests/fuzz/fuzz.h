@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frame.h"
+#include "picture/frame.h"
 
 /* libFuzzer calls it with every input. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

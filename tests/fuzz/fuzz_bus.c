@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <systemd/sd-bus.h>
 
-#include "control_object.h"
-#include "fuzz.h"
+#include "control/object.h"
+#include "tests/fuzz/fuzz.h"
 
 #define INTERFACE "org.bilatcam.Bilatcam1"
 #define PATH "/org/bilatcam/Bilatcam1"

@@ -1,10 +1,10 @@
 /* A camera whose driver lies. Bytes: what is wished for (format, columns / 2, rows, frames per
  * second), then what kernel.h says. */
-#include "fuzz.h"
-#include "kernel.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/kernel.h"
 
-#include "log.h"
-#include "source.h"
+#include "base/log.h"
+#include "source/source.h"
 
 enum { N_FRAMES = 20 };
 

@@ -1,11 +1,11 @@
 /* A command line: arguments that end with NUL. The last of them is also the configuration file,
  * whatever --config names, so that no other file is read. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 enum { MAX_ARGUMENTS = 64 };
 
@@ -30,7 +30,7 @@ static int split(const uint8_t *data, size_t size, char **argv)
     return n;
 }
 
-/* config.h: settings_get() gives what settings_set() takes. */
+/* settings/settings.h: settings_get() gives what settings_set() takes. */
 static void check_values(const struct settings *s)
 {
     struct settings copy = *s;

@@ -1,13 +1,13 @@
 /* A configuration file of any bytes. What is read can be printed and read again, and is the
  * same. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "settings/settings.h"
 
 /* As --print-config gives it; the caller frees it. */
 static char *printed(const struct settings *s, size_t *size)

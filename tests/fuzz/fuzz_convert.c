@@ -1,9 +1,9 @@
 /* Pictures of any raw formats, colours, sizes and strides, converted and fitted into each other.
  * Bytes: what to do, two formats, two colours, two sizes, bytes between rows of both, a seed. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "convert.h"
-#include "scale.h"
+#include "picture/convert.h"
+#include "picture/scale.h"
 
 static struct frame choose(struct input *in)
 {

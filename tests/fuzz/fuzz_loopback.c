@@ -1,11 +1,11 @@
 /* A virtual camera whose driver lies. Bytes: the pictures (columns / 2 - 1, rows - 1), how they are
  * to be written (yu12, at a pace, as a caller's memory has them), frames per second, then what
  * kernel.h says. */
-#include "fuzz.h"
-#include "kernel.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/kernel.h"
 
-#include "log.h"
-#include "sink.h"
+#include "base/log.h"
+#include "sink/sink.h"
 
 enum { N_FRAMES = 10 };
 

@@ -1,13 +1,13 @@
 /* A JPEG of any bytes behind four that choose the picture that it is decoded to: columns / 2 - 1,
  * rows - 1, bytes between rows, and whether the decoder has met a JPEG before. The library's own
  * code is not watched by the sanitizer, so the bytes around the planes are looked at. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
+#include "picture/convert.h"
 
 enum { GUARD = 64, GUARD_BYTE = 0x5a };
 

@@ -1,10 +1,10 @@
 /* A YUV4MPEG2 file of any bytes, read to its end or to what is wrong with it. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 
-#include "source.h"
+#include "source/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

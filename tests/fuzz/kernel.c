@@ -1,4 +1,4 @@
-#include "kernel.h"
+#include "tests/fuzz/kernel.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { FIRST_FD = 1000, MAX_FDS = 64, MAX_MAPPINGS = 64, MAX_BUFFERS = 8 };
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frame.h"
+#include "picture/frame.h"
 
 #define KERNEL_STOP_FD 999
 

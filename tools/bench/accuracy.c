@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine.h"
-#include "engine/cpu.h"
-#include "images.h"
+#include "engine/engine.h"
+#include "engine/simd/cpu.h"
+#include "tests/lib/images.h"
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
 #define MAX_SETS 8

@@ -14,12 +14,12 @@
 #include <time.h>
 
 #include "config-build.h"
-#include "engine.h"
-#include "engine/cpu.h"
-#include "images.h"
-#include "plain.h"
+#include "engine/engine.h"
+#include "engine/simd/cpu.h"
+#include "tests/lib/images.h"
+#include "tools/bench/plain.h"
 #ifdef HAVE_OPENCV
-#include "opencv.h"
+#include "tools/bench/opencv.h"
 #endif
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))

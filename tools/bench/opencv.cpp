@@ -1,4 +1,4 @@
-#include "opencv.h"
+#include "tools/bench/opencv.h"
 
 #include <opencv2/imgproc.hpp>
 

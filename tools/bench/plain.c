@@ -1,4 +1,4 @@
-#include "plain.h"
+#include "tools/bench/plain.h"
 
 #include <math.h>
 

@@ -354,11 +354,11 @@ service_sleep() {
     enter_session
     start_watched
     systemctl stop systemd-logind
-    "$built/tests/control-logind" 1
+    "$built/tests/control/control-logind" 1
     wait_for "the placeholder" reader_shows_card
     wait_for "the camera to be let go" lets_go_of "$camera"
     start=$(now_ms)
-    "$built/tests/control-logind" 0
+    "$built/tests/control/control-logind" 0
     wait_for "the picture after the sleep" reader_shows 2.raw
     start=$(($(now_ms) - start))
     systemctl start systemd-logind

@@ -51,7 +51,7 @@ usb_plug() {
 
 # usb_start SERIAL [NAME]: a camera that is not plugged in yet.
 usb_start() {
-    usbcam=${bilatcam%/*}/tests/usbcam
+    usbcam=${bilatcam%/*}/tests/vm/usbcam
     [ -x "$usbcam" ] || skip "no $usbcam: it is built with the tests if libturbojpeg is there"
     modprobe -a uvcvideo vhci_hcd
     # What newer kernels do unasked: frames that are known to be damaged are handed out.

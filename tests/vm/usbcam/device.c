@@ -1,4 +1,4 @@
-#include "device.h"
+#include "tests/vm/usbcam/device.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "picture.h"
+#include "tests/vm/usbcam/picture.h"
 
 #include <err.h>
 #include <stdlib.h>

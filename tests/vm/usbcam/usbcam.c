@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "device.h"
-#include "picture.h"
+#include "tests/vm/usbcam/device.h"
+#include "tests/vm/usbcam/picture.h"
 
 #define VHCI "/sys/devices/platform/vhci_hcd.0/"
 #define DEVICE_ID 0x10002 /* bus 1, device 2; any would do */

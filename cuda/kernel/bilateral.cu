@@ -1,0 +1,65 @@
+#include "cuda/kernel/kernels.h"
+
+#include <errno.h>
+
+extern "C" int bilateral_errno(cudaError_t status)
+{
+    switch (status) {
+    case cudaSuccess:
+        return 0;
+    case cudaErrorMemoryAllocation:
+        return -ENOMEM;
+    case cudaErrorNoDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+        return -ENODEV;
+    default:
+        return -EIO;
+    }
+}
+
+extern "C" int bilateral_supported(void)
+{
+    return bilateral_errno(generic_supported());
+}
+
+/* sm_61 runs half precision at 1/64 of the rate of single precision. */
+static bool has_fast_half2(void)
+{
+    int device = 0, major = 0;
+
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           major >= 7;
+}
+
+extern "C" bool bilateral_tunable(const bilateral_params *p)
+{
+    return half2_suits(p) && has_fast_half2();
+}
+
+extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)
+{
+    int device = 0, most = 0;
+
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+               cudaSuccess &&
+           half2_shared_bytes(p, warps) <= size_t(most);
+}
+
+extern "C" int bilateral_rule(const bilateral_params *p)
+{
+    return half2_rule(p);
+}
+
+extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
+{
+    if (bilateral_tunable(p))
+        return bilateral_errno(half2_launch(p, stream));
+    return bilateral_errno(generic_launch(p, stream));
+}

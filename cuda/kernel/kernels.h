@@ -1,0 +1,24 @@
+#pragma once
+/* What the .cu files share: one launcher per kernel, called by bilateral.cu and the lab. */
+#include "cuda/kernel/bilateral.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any raw format, any filter, any GPU; single precision. */
+cudaError_t generic_launch(const struct bilateral_params *p, cudaStream_t stream);
+cudaError_t generic_supported(void);
+
+/* 4:2:2 and 4:2:0, half precision. Planes and strides are multiples of 4 (packed) or 2. */
+bool half2_suits(const struct bilateral_params *p);
+cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
+
+/* Its blocks are 1 to 8 warps below each other, each of 64 pixels by 4 rows: the shared memory of
+ * one, and how many are taken where @p->warps is 0. */
+size_t half2_shared_bytes(const struct bilateral_params *p, int warps);
+int half2_rule(const struct bilateral_params *p);
+
+#ifdef __cplusplus
+}
+#endif

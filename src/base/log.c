@@ -1,0 +1,74 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define GRACE_MS 100 /* after a request to stop, for the reader of a message */
+
+static enum log_level max_level = LOG_INFO;
+static bool to_journal;
+static int stop = -1; /* readable once the program is to end */
+
+void log_init(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM"); /* DEVICE:INODE of the journal's socket */
+    unsigned long long device, inode;
+    struct stat st;
+
+    to_journal = stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+                 !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+void log_set_level(enum log_level level)
+{
+    max_level = level;
+}
+
+void log_set_stop(int stop_fd)
+{
+    stop = stop_fd;
+}
+
+/* Whether there is room for a message, or an error that it meets. */
+static bool wait_for_room(void)
+{
+    struct pollfd fds[2] = {{.fd = STDERR_FILENO, .events = POLLOUT},
+                            {.fd = stop, .events = POLLIN}};
+    int n;
+
+    do
+        n = poll(fds, 2, -1);
+    while (n < 0 && errno == EINTR);
+    return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
+}
+
+void log_message(enum log_level level, const char *fmt, ...)
+{
+    static const char *const priorities[] = {"", "<3>", "<4>", "<6>", "<7>"};
+    char line[1024];
+    va_list ap;
+    int prefix, n;
+
+    if (level > max_level)
+        return;
+    prefix = snprintf(line, sizeof(line), "%s", to_journal ? priorities[level] : "bilatcam: ");
+    va_start(ap, fmt);
+    n = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    n = (int)strlen(utf8_printable(line)); /* one line, whatever a name in it holds */
+    line[n++] = '\n';
+    /* One write per line keeps lines of several threads whole. */
+    if (wait_for_room())
+        (void)!write(STDERR_FILENO, line, (size_t)n);
+}

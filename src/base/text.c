@@ -1,0 +1,55 @@
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* How many bytes the character at @p takes; 0: it is none. */
+static size_t character_length(const unsigned char *p)
+{
+    size_t n;
+
+    if (p[0] < 0x80)
+        return 1;
+    /* Overlong forms, surrogates, and what is beyond the last character. */
+    if (p[0] < 0xc2 || p[0] > 0xf4 || (p[0] == 0xe0 && p[1] < 0xa0) ||
+        (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+        (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+char *utf8_mend(char *text)
+{
+    for (char *p = text; *p;) {
+        const size_t n = character_length((const unsigned char *)p);
+
+        if (n)
+            p += n;
+        else
+            *p++ = '?';
+    }
+    return text;
+}
+
+/* C0, DEL, and C1 as UTF-8 has it. */
+static bool is_control(const unsigned char *p)
+{
+    return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+char *utf8_printable(char *text)
+{
+    for (char *p = utf8_mend(text); *p;) {
+        const size_t n = character_length((const unsigned char *)p);
+
+        if (is_control((const unsigned char *)p))
+            memset(p, '?', n);
+        p += n;
+    }
+    return text;
+}

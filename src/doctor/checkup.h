@@ -1,0 +1,50 @@
+#pragma once
+/* What the parts of the doctor share: the report, and reading below the system's root.
+ * Context: main. */
+#include <dirent.h>
+
+#include "doctor/doctor.h"
+
+#define DOCTOR_MODPROBE "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam"
+
+struct checkup {
+    const struct doctor_system *system;
+    FILE *out;
+    bool container; /* no modules can be loaded here, and devices have to be given to it */
+    int n_cameras, n_loopbacks; /* that can be used or not */
+    char camera[32];            /* the first that can be used; empty: none */
+    char loopback[32];          /* likewise */
+    bool engine;                /* one can be used */
+    bool config;                /* is valid */
+};
+
+/* One finding, and below it what to do about it. */
+void report_ok(const struct checkup *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void report_note(const struct checkup *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void report_problem(const struct checkup *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void report_mend(const struct checkup *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Paths are absolute and below the system's root. */
+bool system_path(const struct checkup *c, char path[PATH_MAX], const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool system_has(const struct checkup *c, const char *path);
+DIR *system_folder(const struct checkup *c, const char *path);
+FILE *system_file(const struct checkup *c, const char *path);
+
+/* The first line of a file, without its end; "" and false where there is none. */
+bool system_line(const struct checkup *c, const char *path, char *line, size_t size);
+
+/* The first name in a folder that begins with @prefix and ends with @suffix, in no order. */
+bool system_find(const struct checkup *c, const char *folder, const char *prefix,
+                 const char *suffix, char *name, size_t size);
+
+bool ends_with(const char *text, const char *end);
+
+/* The parts, in the order of the report. */
+void check_module(const struct checkup *c);  /* v4l2loopback */
+void check_video(struct checkup *c);         /* cameras and virtual cameras */
+void check_engines(struct checkup *c);       /* GPU and CPU */
+void check_session(const struct checkup *c); /* bus, service, display */

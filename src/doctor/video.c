@@ -1,0 +1,287 @@
+/* Cameras and virtual cameras: can this user open them, are they free, do they do what is needed?
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config-build.h"
+#include "doctor/access.h"
+#include "picture/frame.h"
+
+#define MAX_NODES 256
+
+/* --- cameras --- */
+
+/* Names of formats, those that bilatcam reads or the others: how many. */
+static int name_formats(const struct doctor_node *n, bool known, char *text, size_t size)
+{
+    unsigned seen = 0;
+    size_t used = 0;
+    int count = 0;
+
+    *text = '\0';
+    for (int i = 0; i < n->n_formats; i++) {
+        const int format = v4l2_format_of(n->fourcc[i]);
+        const struct v4l2_fourcc_name code = v4l2_fourcc_name(n->fourcc[i]);
+
+        if ((format >= 0) != known || (known && seen & 1U << format))
+            continue;
+        if (known)
+            seen |= 1U << format;
+        if (used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", count ? ", " : "",
+                                     known ? format_table[format].name : code.text);
+        count++;
+    }
+    return count;
+}
+
+static void explain_formats(const struct checkup *c, const struct node *n)
+{
+    char others[128];
+
+    (void)name_formats(&n->state, false, others, sizeof(others));
+    report_note(c, "%s gives no format that bilatcam reads (%s)", n->what,
+                *others ? others : "none at all");
+#ifndef HAVE_MJPEG
+    if (strstr(others, "MJPG") || strstr(others, "JPEG"))
+        report_mend(c, "install libturbojpeg's development files and build bilatcam again");
+#endif
+}
+
+/* A program that has mapped the buffers of a camera is filming with it. Others may only set its
+ * brightness. */
+static bool check_camera_free(const struct checkup *c, const struct node *n)
+{
+    const struct holders *h = &n->holders;
+
+    if (h->n_streaming) {
+        report_problem(c, "camera %s is taken by %s", n->path, h->text);
+        report_mend(c, "end that program (kill %d), and let it use the virtual camera", h->pid);
+        return false;
+    }
+    if (h->n > h->n_bilatcam)
+        report_note(c, "camera %s is open in %s: if that takes pictures, bilatcam cannot", n->path,
+                    h->text);
+    else if (h->n_bilatcam)
+        report_ok(c, "camera %s is used by %s", n->path, h->text);
+    return true;
+}
+
+static void check_camera(struct checkup *c, const struct node *n)
+{
+    char formats[128];
+
+    if (!name_formats(&n->state, true, formats, sizeof(formats))) {
+        explain_formats(c, n);
+        return;
+    }
+    report_ok(c, "%s gives %s", n->what, formats);
+    if (check_camera_free(c, n) && !*c->camera)
+        memcpy(c->camera, n->path, sizeof(c->camera));
+}
+
+/* --- virtual cameras --- */
+
+/* 0.12 may say that there is a writer when the last one has left long ago. From 0.13 on there is a
+ * file in sysfs that tells the state. */
+static bool forgets_writers(const struct checkup *c, const struct node *n)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/sys/class/video4linux/%s/state",
+                   n->path + strlen("/dev/"));
+    return !system_has(c, path);
+}
+
+static bool check_writer(const struct checkup *c, const struct node *n)
+{
+    const struct holders *h = &n->holders;
+
+    if (h->n_bilatcam) {
+        report_ok(c, "%s is written to by bilatcam; open in %s", n->what, h->text);
+        return true;
+    }
+    if (!h->n && forgets_writers(c, n)) {
+        report_note(c,
+                    "%s seems to have a writer, but no program of this user has it open: if none "
+                    "has, bilatcam frees it when it starts",
+                    n->what);
+        return true;
+    }
+    report_problem(c, "%s has another program writing to it: %s", n->what,
+                   h->n ? h->text : "one of another user, which only root sees");
+    report_mend(c, "end that program (sudo fuser -v %s tells which)", n->path);
+    return false;
+}
+
+static bool check_loopback_state(const struct checkup *c, const struct node *n)
+{
+    const bool writable = n->state.is.caps & V4L2_CAP_VIDEO_OUTPUT;
+    const bool readable = n->state.is.caps & V4L2_CAP_VIDEO_CAPTURE;
+
+    if (writable && readable) {
+        report_problem(c, "%s lacks exclusive_caps: Chrome and others do not list it%s%s", n->what,
+                       n->holders.n ? "; open in " : "", n->holders.text);
+        report_mend(c,
+                    "close what uses it, then: sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+        return true;
+    }
+    if (readable)
+        return check_writer(c, n);
+    if (writable)
+        report_ok(c, "%s is free%s%s", n->what, n->holders.n ? "; open in " : "", n->holders.text);
+    else
+        report_note(c, "%s is stuck after its last writer; bilatcam frees it when it starts",
+                    n->what);
+    return true;
+}
+
+/* --- all nodes --- */
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* The N of all videoN in a folder, in order. */
+static size_t node_numbers(const struct checkup *c, const char *folder, int number[MAX_NODES])
+{
+    DIR *dir = system_folder(c, folder);
+    const struct dirent *e;
+    size_t n = 0;
+
+    while (dir && n < MAX_NODES && (e = readdir(dir))) {
+        char end;
+
+        if (sscanf(e->d_name, "video%5d%c", &number[n], &end) == 1 && number[n] >= 0)
+            n++;
+    }
+    if (dir)
+        (void)closedir(dir);
+    qsort(number, n, sizeof(*number), by_number);
+    return n;
+}
+
+/* Which kind it is and what it is called, as the kernel tells without opening it. */
+static void name_node(const struct checkup *c, struct node *n, int number)
+{
+    char path[64], card[33];
+
+    (void)snprintf(n->path, sizeof(n->path), "/dev/video%d", number);
+    (void)snprintf(path, sizeof(path), "/sys/devices/virtual/video4linux/video%d", number);
+    n->virtual = system_has(c, path);
+    (void)snprintf(path, sizeof(path), "/sys/class/video4linux/video%d/name", number);
+    (void)system_line(c, path, card, sizeof(card));
+    (void)snprintf(n->what, sizeof(n->what), "%scamera %s '%s'", n->virtual ? "virtual " : "",
+                   n->path, card);
+}
+
+/* A camera has further nodes, for what is not the picture. */
+static bool is_further_node(const struct checkup *c, int number)
+{
+    char path[64], index[16];
+
+    (void)snprintf(path, sizeof(path), "/sys/class/video4linux/video%d/index", number);
+    return system_line(c, path, index, sizeof(index)) && strcmp(index, "0") != 0;
+}
+
+static void check_node(struct checkup *c, int number)
+{
+    struct node n = {.virtual = false};
+    char full[PATH_MAX];
+
+    name_node(c, &n, number);
+    if (!system_path(c, full, "%s", n.path))
+        return;
+    c->system->look(full, &n.state);
+    if (!n.state.error)
+        n.virtual = n.state.is.kind == V4L2_KIND_LOOPBACK;
+    if (n.state.error ? is_further_node(c, number) : n.state.is.kind == V4L2_KIND_OTHER)
+        return;
+    c->n_loopbacks += n.virtual;
+    c->n_cameras += !n.virtual;
+    holders_find(c, n.state.device, n.path, &n.holders);
+    if (n.state.error)
+        explain_closed(c, &n);
+    else if (!n.virtual)
+        check_camera(c, &n);
+    else if (check_loopback_state(c, &n) && !*c->loopback)
+        memcpy(c->loopback, n.path, sizeof(c->loopback));
+}
+
+/* The kernel has the device, but there is no file for it, as in a container. */
+static void check_missing_nodes(const struct checkup *c)
+{
+    int number[MAX_NODES];
+    const size_t n = node_numbers(c, "/sys/class/video4linux", number);
+
+    for (size_t i = 0; i < n; i++) {
+        struct node node = {.virtual = false};
+
+        name_node(c, &node, number[i]);
+        if (system_has(c, node.path) || is_further_node(c, number[i]))
+            continue;
+        report_note(c, "%s is known to the kernel, but %s is not there", node.what, node.path);
+        report_mend(c,
+                    c->container ? "start the container with --device %s"
+                                 : "sudo udevadm trigger --subsystem-match=video4linux # for %s",
+                    node.path);
+    }
+}
+
+/* A USB camera that no driver has taken. */
+static bool usb_camera_without_driver(const struct checkup *c)
+{
+    static const char folder[] = "/sys/bus/usb/devices";
+    DIR *dir = system_folder(c, folder);
+    const struct dirent *e;
+    bool found = false;
+
+    while (dir && !found && (e = readdir(dir))) {
+        char path[PATH_MAX], class[8];
+
+        (void)snprintf(path, sizeof(path), "%s/%s/bInterfaceClass", folder, e->d_name);
+        if (!system_line(c, path, class, sizeof(class)) || strcmp(class, "0e") != 0)
+            continue;
+        (void)snprintf(path, sizeof(path), "%s/%s/driver", folder, e->d_name);
+        found = !system_has(c, path);
+    }
+    if (dir)
+        (void)closedir(dir);
+    return found;
+}
+
+static void explain_no_camera(const struct checkup *c)
+{
+    if (usb_camera_without_driver(c)) {
+        report_problem(c, "a USB camera is plugged in, but the driver uvcvideo has not taken it");
+        report_mend(c, "sudo modprobe uvcvideo");
+        return;
+    }
+    report_problem(c, "no camera found");
+    report_mend(c, c->container ? "start the container with --device /dev/video0"
+                                : "plug one in; bilatcam --input test: works without");
+}
+
+static void explain_no_loopback(const struct checkup *c)
+{
+    report_problem(c, "v4l2loopback is loaded, but no virtual camera is there");
+    if (c->container)
+        report_mend(c, "start the container with --device /dev/videoN");
+    else
+        report_mend(c, "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+}
+
+void check_video(struct checkup *c)
+{
+    int number[MAX_NODES];
+    const size_t n = node_numbers(c, "/dev", number);
+
+    for (size_t i = 0; i < n; i++)
+        check_node(c, number[i]);
+    check_missing_nodes(c);
+    if (!c->n_cameras)
+        explain_no_camera(c);
+    if (!c->n_loopbacks && system_has(c, "/sys/module/v4l2loopback"))
+        explain_no_loopback(c);
+}

@@ -1,0 +1,73 @@
+#pragma once
+/* An engine filters frames. Every engine keeps the image contract (filter.h) within the bound
+ * against engine/reference.c: at most 1 level on 99.9 % of samples, at most 2 on all.
+ *
+ * Frames enter by submit and leave, in the same order, by collect; between the two the engine
+ * may hold up to `depth` of them, so that uploads, kernels and downloads overlap. Live video
+ * keeps one in flight, files as many as there are. An engine never allocates per frame.
+ * Context: all functions but probe are called by one thread at a time. */
+#include "base/error.h"
+#include "filter/filter.h"
+#include "picture/frame.h"
+
+struct engine;
+
+struct engine_config {
+    int threads;   /* CPU threads to use; 0 = one per online CPU */
+    bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
+};
+
+struct engine_ops {
+    const char *name; /* as on the command line */
+    const char *help; /* one line for --list-engines */
+
+    /* 0 when the engine works on this machine, with the device in words in @device;
+     * -ENODEV when it does not, with the reason in @err. Leaves no state behind. */
+    int (*probe)(char *device, size_t size, struct error *err);
+
+    /* Errors: -ENOMEM, -ENODEV, -EIO. */
+    int (*create)(struct engine **ret, const struct engine_config *config, struct error *err);
+    void (*destroy)(struct engine *e); /* accepts NULL; drops what is in flight, unpins all */
+
+    /* Lets go of what the process still has of the device when no engine is left, so that it can
+     * sleep. May be NULL. */
+    void (*release)(void);
+
+    /* Makes @bytes at @memory (page-aligned, the caller's) quick for the device to reach, until
+     * unpin. Memory that is not pinned works too, more slowly. */
+    int (*pin)(struct engine *e, void *memory, size_t bytes);
+    void (*unpin)(struct engine *e, void *memory);
+
+    /* Starts filtering @in to @out, two different frames of equal raw format, size and colour,
+     * any strides. Both stay the engine's until collected. A radius of 0 copies.
+     * -EBUSY: `depth` frames are in flight already. -EINVAL: the engine cannot take this
+     * format, size or filter. -EIO: the device failed; destroy and create the engine anew. */
+    int (*submit)(struct engine *e, const struct frame *in, struct frame *out,
+                  const struct filter *filter);
+
+    /* Waits until the frame submitted first is done. -EAGAIN: nothing is in flight. Other
+     * errors as for submit; that frame's @out is then undefined. */
+    int (*collect)(struct engine *e);
+};
+
+/* The common head of every engine. */
+struct engine {
+    const struct engine_ops *ops;
+    int depth;        /* frames that may be in flight, at least 1 */
+    char device[128]; /* "NVIDIA H200", "2 threads, AVX2" */
+};
+
+extern const struct engine_ops engine_reference;
+extern const struct engine_ops engine_simd;
+extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
+
+/* Engines built in, best first, NULL at the end. */
+extern const struct engine_ops *const engine_table[];
+
+/* Destroys @e (or NULL), the only engine of its kind, and lets its device sleep. */
+void engine_let_go(struct engine *e);
+
+/* Creates the engine called @name; "auto" takes the first of the table that probes and creates
+ * well here (never the reference). What was passed over and why is told through log_debug. */
+int engine_open(struct engine **ret, const char *name, const struct engine_config *config,
+                struct error *err);

@@ -1,0 +1,328 @@
+#include "engine/simd/band.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAD 32 /* samples in front of and behind a row of a plane; no window reaches further */
+
+/* What the planes of a band may take: about half of a second-level cache of 1 MiB. More rows
+ * than the most would only make the last band of a frame uneven. */
+#define CACHE_BYTES (512 * 1024)
+#define ROWS_MOST 32
+#define ROWS_LEAST 8
+
+enum byte_row {
+    BYTES_Y,
+    BYTES_UV,
+    BYTES_Y0,
+    BYTES_Y1,
+    BYTES_U,
+    BYTES_V,
+    BYTES_OUT, /* as in struct row_job */
+    BYTE_ROWS = BYTES_OUT + 8
+};
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Samples in a row of a plane. */
+static int columns_of(const struct frame *f)
+{
+    return plan_layout(f->format) == ROWS_PAIR ? f->width / 2 : f->width;
+}
+
+static size_t sample_bytes(enum row_arithmetic a)
+{
+    return a == ROWS_FIXED ? sizeof(int16_t) : sizeof(float);
+}
+
+void band_finish(struct band *b)
+{
+    free(b->memory);
+    *b = (struct band){0};
+}
+
+/* An odd number of cache lines, lest all rows compete for the same few sets of a cache. */
+static size_t plane_bytes_of(const struct row_plan *plan, const struct frame *shape)
+{
+    const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
+
+    return round_up((columns + 2 * PAD) * sample_bytes(plan->arithmetic), FRAME_ALIGN) |
+           FRAME_ALIGN;
+}
+
+int band_rows(const struct row_plan *plan, const struct frame *shape)
+{
+    const size_t row = plane_bytes_of(plan, shape) * ROW_PLANES;
+    const int rows = (int)(CACHE_BYTES / row) / 2 * 2 - 2 * plan->reach_y;
+
+    return rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
+}
+
+int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape, int n_rows)
+{
+    const size_t rows = (size_t)(n_rows + 2 * plan->reach_y);
+    const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
+    const size_t row_table = round_up(rows * sizeof(b->rows[0]), FRAME_ALIGN);
+    size_t size;
+
+    b->plane_bytes = plane_bytes_of(plan, shape);
+    b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
+    size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
+           3 * columns * sizeof(float);
+    if (size > b->size) {
+        uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
+
+        if (!memory)
+            return -ENOMEM;
+        free(b->memory);
+        b->memory = memory;
+        b->size = size;
+        memset(memory, 0, size);
+    } else if (plan->arithmetic != b->arithmetic) {
+        memset(b->memory, 0, b->size); /* whole vectors are computed, and must be numbers */
+    }
+    b->arithmetic = plan->arithmetic;
+    b->rows = (struct row_planes *)(void *)b->memory;
+    b->planes = b->memory + row_table;
+    b->bytes = b->planes + rows * ROW_PLANES * b->plane_bytes;
+    b->sums = (float *)(void *)(b->bytes + BYTE_ROWS * b->byte_stride);
+    return 0;
+}
+
+static uint8_t *byte_row(const struct band *b, enum byte_row row)
+{
+    return b->bytes + row * b->byte_stride;
+}
+
+/* The first sample of @plane in the @row-th row that is kept. */
+static void *plane_row(const struct band *b, int row, enum row_plane plane)
+{
+    return b->planes + ((size_t)row * ROW_PLANES + plane) * b->plane_bytes +
+           PAD * sample_bytes(b->arithmetic);
+}
+
+/* Repeats the sample at @left in front of a row and that at @right behind it. */
+static void pad_row(const struct row_plan *plan, void *row, const void *left, const void *right,
+                    int columns)
+{
+    const size_t size = sample_bytes(plan->arithmetic);
+    uint8_t *p = row;
+
+    for (int i = 1; i <= plan->reach_x; i++)
+        memcpy(p - (size_t)i * size, left, size);
+    for (int i = 0; i < plan->reach_x; i++)
+        memcpy(p + (size_t)(columns + i) * size, right, size);
+}
+
+static const void *last_sample(const struct band *b, const void *row, int columns)
+{
+    return (const uint8_t *)row + (size_t)(columns - 1) * sample_bytes(b->arithmetic);
+}
+
+/* Luma of ROWS_TABLE, for which chroma is in BYTES_U and BYTES_V. */
+static void load_table_luma(struct band *b, const struct row_kernels *kernels,
+                            const struct row_plan *plan, const uint8_t *y, int row, int columns)
+{
+    int16_t *const planes[2] = {plane_row(b, row, PLANE_Y0), plane_row(b, row, PLANE_Y1)};
+
+    if (y != byte_row(b, BYTES_Y))
+        memcpy(byte_row(b, BYTES_Y), y, 2 * (size_t)columns);
+    kernels->table_luma(&plan->scale, byte_row(b, BYTES_Y), byte_row(b, BYTES_U),
+                        byte_row(b, BYTES_V), planes, columns);
+    for (int p = 0; p < 2; p++) {
+        const int16_t first = planes[p][0], last = planes[p][2 * columns - 1];
+
+        pad_row(plan, planes[p], (int16_t[2]){first, first}, (int16_t[2]){last, last}, columns);
+    }
+}
+
+static void load_luma(struct band *b, const struct row_kernels *kernels,
+                      const struct row_plan *plan, const uint8_t *y, int row, int columns,
+                      bool pair)
+{
+    const bool real = row_is_real(plan->arithmetic);
+    void *y0 = plane_row(b, row, PLANE_Y0), *y1 = plane_row(b, row, PLANE_Y1);
+
+    if (!pair) {
+        memcpy(byte_row(b, BYTES_Y0), y, (size_t)columns);
+        kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y0), y0, columns);
+        pad_row(plan, y0, y0, last_sample(b, y0, columns), columns);
+        return;
+    }
+    kernels->split(y, byte_row(b, BYTES_Y0), byte_row(b, BYTES_Y1), columns);
+    kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y0), y0, columns);
+    kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y1), y1, columns);
+    pad_row(plan, y0, y0, last_sample(b, y1, columns), columns);
+    pad_row(plan, y1, y0, last_sample(b, y1, columns), columns);
+}
+
+/* Chroma from BYTES_U and BYTES_V. */
+static void load_chroma(struct band *b, const struct row_kernels *kernels,
+                        const struct row_plan *plan, int row, int columns)
+{
+    void *const planes[3] = {plane_row(b, row, PLANE_C), plane_row(b, row, PLANE_U),
+                             plane_row(b, row, PLANE_V)};
+
+    if (plan->arithmetic == ROWS_TABLE)
+        kernels->table_chroma(&plan->scale, byte_row(b, BYTES_U), byte_row(b, BYTES_V),
+                              (int16_t *const[3]){planes[0], planes[1], planes[2]}, columns);
+    else
+        kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, byte_row(b, BYTES_U),
+                                                       byte_row(b, BYTES_V), planes, columns);
+    for (int p = 0; p < 3; p++)
+        pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
+}
+
+static uint8_t *frame_row(const struct frame *f, int plane, int y)
+{
+    return f->plane[plane] + (size_t)y * f->stride[plane];
+}
+
+/* Brings the samples of luma row @y into BYTES_U and BYTES_V and returns where its luma is. */
+static const uint8_t *read_row(struct band *b, const struct row_kernels *kernels,
+                               const struct frame *in, int y, int columns, bool chroma)
+{
+    uint8_t *u = byte_row(b, BYTES_U), *v = byte_row(b, BYTES_V);
+    uint8_t *luma = byte_row(b, BYTES_Y), *uv = byte_row(b, BYTES_UV);
+    const int cy = y >> format_table[in->format].vshift;
+
+    switch (in->format) {
+    case FRAME_YUYV:
+        kernels->split(frame_row(in, 0, y), luma, uv, 2 * columns);
+        kernels->split(uv, u, v, columns);
+        return luma;
+    case FRAME_UYVY:
+        kernels->split(frame_row(in, 0, y), uv, luma, 2 * columns);
+        kernels->split(uv, u, v, columns);
+        return luma;
+    case FRAME_NV12:
+        if (chroma)
+            kernels->split(frame_row(in, 1, cy), u, v, columns);
+        break;
+    case FRAME_GREY:
+        break;
+    default:
+        if (chroma) {
+            memcpy(u, frame_row(in, 1, cy), (size_t)columns);
+            memcpy(v, frame_row(in, 2, cy), (size_t)columns);
+        }
+        break;
+    }
+    return frame_row(in, 0, y);
+}
+
+/* The other way: from @from, as in struct row_job, into row @y; chroma only if @chroma. */
+static void write_row(struct band *b, const struct row_kernels *kernels, const struct frame *out,
+                      int y, uint8_t *const from[4], int columns, bool chroma)
+{
+    const uint8_t *y0 = from[0], *y1 = from[1], *u = from[2], *v = from[3];
+    uint8_t *luma = byte_row(b, BYTES_Y), *uv = byte_row(b, BYTES_UV);
+    const int cy = y >> format_table[out->format].vshift;
+
+    switch (out->format) {
+    case FRAME_YUYV:
+    case FRAME_UYVY:
+        kernels->merge(y0, y1, luma, columns);
+        kernels->merge(u, v, uv, columns);
+        if (out->format == FRAME_YUYV)
+            kernels->merge(luma, uv, frame_row(out, 0, y), 2 * columns);
+        else
+            kernels->merge(uv, luma, frame_row(out, 0, y), 2 * columns);
+        return;
+    case FRAME_GREY:
+    case FRAME_I444:
+        memcpy(frame_row(out, 0, y), y0, (size_t)columns);
+        break;
+    default:
+        kernels->merge(y0, y1, frame_row(out, 0, y), columns);
+        break;
+    }
+    if (!chroma || out->format == FRAME_GREY)
+        return;
+    if (out->format == FRAME_NV12) {
+        kernels->merge(u, v, frame_row(out, 1, cy), columns);
+        return;
+    }
+    memcpy(frame_row(out, 1, cy), u, (size_t)columns);
+    memcpy(frame_row(out, 2, cy), v, (size_t)columns);
+}
+
+/* Reads the rows @top..@bottom - 1 and points b->rows at those from @first - reach on. */
+static void load_rows(struct band *b, const struct row_kernels *kernels,
+                      const struct row_plan *plan, const struct frame *in, int first, int last)
+{
+    const enum row_layout layout = plan_layout(in->format);
+    const int vshift = format_table[in->format].vshift, columns = columns_of(in);
+    const int wanted = first - plan->reach_y, end = last + plan->reach_y;
+    const int top = wanted > 0 ? wanted : 0, bottom = end < in->height ? end : in->height;
+    int loaded = -1; /* the last chroma row */
+
+    for (int y = top; y < bottom; y++) {
+        const bool chroma = layout != ROWS_GREY && y >> vshift != loaded;
+        const uint8_t *luma = read_row(b, kernels, in, y, columns, chroma);
+
+        if (plan->arithmetic == ROWS_TABLE)
+            load_table_luma(b, kernels, plan, luma, y - top, columns);
+        else
+            load_luma(b, kernels, plan, luma, y - top, columns, layout == ROWS_PAIR);
+        if (chroma) {
+            loaded = y >> vshift;
+            load_chroma(b, kernels, plan, loaded - (top >> vshift), columns);
+        }
+    }
+    for (int y = wanted; y < end; y++) {
+        const int row = y < top ? top : y >= bottom ? bottom - 1 : y;
+
+        for (int p = 0; p < ROW_PLANES; p++)
+            b->rows[y - wanted].plane[p] = plane_row(
+                b, p < PLANE_C ? row - top : (row >> vshift) - (top >> vshift), (enum row_plane)p);
+    }
+}
+
+static enum row_joint joint_of(const struct frame *f, int y)
+{
+    if (!format_table[f->format].vshift || (y % 2 == 0 && y + 1 == f->height))
+        return JOINT_NONE;
+    return y % 2 ? JOINT_ADD : JOINT_STORE;
+}
+
+/* Two rows at a time. What goes below the picture's last row is not written. */
+static void filter_table_rows(struct band *b, const struct row_kernels *kernels,
+                              struct row_job *job, const struct frame *out, int first, int last)
+{
+    const bool shared = format_table[out->format].vshift;
+
+    for (int y = first; y < last; y += 2) {
+        job->rows = &b->rows[y - first + job->plan->reach_y];
+        job->joint = shared && y + 1 < last ? JOINT_ADD : JOINT_NONE;
+        kernels->filter[ROWS_TABLE][ROWS_PAIR](job);
+        write_row(b, kernels, out, y, job->out, job->columns, true);
+        if (y + 1 < last)
+            write_row(b, kernels, out, y + 1, job->out + 4, job->columns, !shared);
+    }
+}
+
+void band_run(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
+              const struct frame *in, const struct frame *out, int first, int last)
+{
+    const enum row_layout layout = plan_layout(in->format);
+    struct row_job job = {.plan = plan, .columns = columns_of(in), .sums = b->sums};
+
+    for (int i = 0; i < 8; i++)
+        job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
+    load_rows(b, kernels, plan, in, first, last);
+    if (plan->arithmetic == ROWS_TABLE) {
+        filter_table_rows(b, kernels, &job, out, first, last);
+        return;
+    }
+    for (int y = first; y < last; y++) {
+        job.rows = &b->rows[y - first + plan->reach_y];
+        job.joint = joint_of(in, y);
+        kernels->filter[plan->arithmetic][layout](&job);
+        write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
+    }
+}

@@ -1,0 +1,76 @@
+#include "engine/simd/cpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* These questions are asked here and not in the files of the instruction sets, whose code must
+ * not run before the answer. They include whether the kernel saves the registers. */
+#if defined(__x86_64__)
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+static bool has_vnni(void)
+{
+    return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+static bool always(void)
+{
+    return true;
+}
+
+const struct cpu_row cpu_table[] = {
+#if defined(__x86_64__)
+    {&row_kernels_vnni, has_vnni}, {&row_kernels_avx512, has_avx512},
+    {&row_kernels_avx2, has_avx2},
+#elif defined(__aarch64__)
+    {&row_kernels_neon, always},
+#endif
+    {&row_kernels_c, always},      {NULL, NULL},
+};
+
+/* "avx2, c": what BILATCAM_CPU may say on this processor. */
+static void list_supported(char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (const struct cpu_row *row = cpu_table; row->kernels; row++)
+        if (row->supported() && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     row->kernels->name);
+}
+
+int cpu_choose_kernels(const struct row_kernels **ret, struct error *err)
+{
+    const char *wanted = getenv("BILATCAM_CPU");
+    const bool forced = wanted && *wanted;
+    char names[128] = "";
+    bool known = false;
+
+    for (const struct cpu_row *row = cpu_table; row->kernels; row++) {
+        const bool named = forced && !strcmp(wanted, row->kernels->name);
+
+        known |= named;
+        if (row->supported() && (named || !forced)) {
+            *ret = row->kernels;
+            return 0;
+        }
+    }
+    list_supported(names, sizeof(names));
+    return error_set(err, -ENODEV, "BILATCAM_CPU='%s': %s; allowed here: %s", wanted,
+                     known ? "this processor lacks these instructions"
+                           : "no such set of instructions in this program",
+                     names);
+}

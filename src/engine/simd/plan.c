@@ -1,0 +1,371 @@
+#include "engine/simd/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/simd/rows_fixed_weight.h"
+
+/* A spatial distance from which on a tap does not matter: all that a window could gather at
+ * e^-20 is less than 1e-3 levels. */
+#define FAR 20.0
+
+/* Levels by which the mean at a lone pixel may be off in 16 bits. Less than 1 in exact
+ * arithmetic is at most 1 after rounding. */
+#define LONE_PIXEL_BOUND 0.8
+
+/* The exponent at which the table of weights would end: its last entry, one step before, is
+ * the first that rounds to nothing. */
+#define TABLE_RANGE 11.2
+
+/* A spatial distance of ROWS_TABLE that leaves no weight whatever is added to it. */
+#define TABLE_FAR 0x7FFFU
+
+/* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
+ * than it wins. */
+#define TABLE_RADIUS 3
+
+enum row_layout plan_layout(enum frame_format format)
+{
+    const struct format_info *info = &format_table[format];
+
+    return info->components == 1 ? ROWS_GREY : info->hshift ? ROWS_PAIR : ROWS_SINGLE;
+}
+
+static struct row_scale scale_of(const struct colour_distance *l, double s, enum row_arithmetic a)
+{
+    const double uv = a == ROWS_TABLE ? sqrt(2.0) : 1.0;
+    const double factor[6] = {l->a, l->b, l->c, uv * l->d, uv * l->e, uv * l->f};
+    struct row_scale k = {
+        .a = (float)(s * l->a),
+        .b = (float)(s * l->b),
+        .c = (float)(s * l->c),
+        .d = (float)(s * l->d),
+        .e = (float)(s * l->e),
+        .f = (float)(s * l->f),
+        .y = (float)(1.0 / (s * l->a)),
+        .v = (float)(1.0 / (s * l->f)),
+        .u = (float)(1.0 / (s * l->d)),
+        .uv = (float)(l->e / l->d),
+    };
+
+    for (int i = 0; i < 6; i++)
+        k.q[i] = (int16_t)lrint(fmin(s * factor[i] * 128.0, 32767.0));
+    return k;
+}
+
+/* How a filter is put into 16 bits. */
+struct fixed_form {
+    enum row_arithmetic arithmetic;
+    int shift;
+    double scale;  /* plane units per level of R'G'B' */
+    double per_x;  /* units of squared distance per unit of the weight's exponent */
+    double range;  /* exponents from here on weigh nothing */
+    unsigned half; /* added to distances so that they are rounded to an index */
+};
+
+/* The largest scale with which samples less 128 fit planes of 16 bits. */
+static double largest_scale(const struct colour_distance *l, enum row_arithmetic a)
+{
+    const double y = l->a, c = fabs(l->b) + fabs(l->c);
+    const double uv = fmax(fabs(l->d) + fabs(l->e), l->f);
+
+    return 255.9 / (a == ROWS_TABLE ? fmax(y + c, sqrt(2.0) * uv) : fmax(fmax(y, c), uv));
+}
+
+static void set_per_x(struct fixed_form *form, const struct filter *f, double per_x)
+{
+    form->per_x = per_x;
+    form->scale = sqrt(per_x * 32768.0 / 2.0) / f->sigma_color;
+}
+
+/* The finest steps of distance with which planes still fit 16 bits. Saturated differences are
+ * beyond the range as long as that is no more than a quarter of what squares may reach. */
+static struct fixed_form fixed_form(const struct filter *f, const struct colour_distance *l,
+                                    enum row_arithmetic arithmetic)
+{
+    const double largest = largest_scale(l, arithmetic);
+    struct fixed_form form = {.arithmetic = arithmetic};
+
+    if (arithmetic == ROWS_FIXED) {
+        form.range = FIXED_RANGE;
+        for (form.shift = 2;; form.shift++) {
+            set_per_x(&form, f, 65536.0 / (FIXED_RANGE * (1 << form.shift)));
+            if (form.scale <= largest)
+                return form;
+        }
+    }
+    form.range = TABLE_RANGE;
+    for (form.shift = 7;; form.shift--) {
+        set_per_x(&form, f, (ROW_TABLE_SIZE << form.shift) / TABLE_RANGE);
+        form.half = 1U << form.shift >> 1;
+        if (form.shift == 0 || form.scale <= largest)
+            return form;
+    }
+}
+
+static unsigned fixed_space(const struct fixed_form *form, double x)
+{
+    return (unsigned)fmin(rint(x * form->per_x) + form->half, 65535.0);
+}
+
+static int table_weight(int index)
+{
+    return (int)rint(32767.0 * exp(-index * TABLE_RANGE / ROW_TABLE_SIZE));
+}
+
+static double space_exponent(const struct filter *f, int dx, int dy)
+{
+    return (dx * dx + dy * dy) / (2.0 * f->sigma_space * f->sigma_space);
+}
+
+/* One lane of the weights of rows_fixed.h, in Q15. */
+static int fixed_weight(const struct fixed_form *form, unsigned z)
+{
+    const unsigned cap = 65535U >> form->shift;
+    unsigned v, p;
+
+    if (form->arithmetic == ROWS_TABLE) {
+        const int index = (int)(z >> form->shift);
+
+        return table_weight(index < ROW_TABLE_SIZE ? index : ROW_TABLE_SIZE - 1);
+    }
+    v = (z < cap ? z : cap) << form->shift;
+    p = FIXED_A0 - (v * (FIXED_A1 - (v * FIXED_A2 >> 16)) >> 16);
+    for (int i = 0; i < 3; i++)
+        p = p * p >> 16;
+    return (int)((p * p + 16384) >> 15);
+}
+
+/* Whether sums of weights fit without widening: 2^16 units of 128 / 2^15, and remainders of
+ * less than 128 each. In pairs a tap adds the mean of up to two weights, and the ends of rows
+ * have taps of one. ROWS_TABLE sums in 32 bits, and products with samples of up to 128 too. */
+static bool weights_fit(const struct filter *f, enum row_arithmetic a, enum row_layout layout)
+{
+    const int per_tap = layout == ROWS_PAIR ? 2 : 1;
+    const int n_taps = filter_taps(f->window, f->radius) / per_tap + 2 * (2 * f->radius + 1);
+    double sum = 0.0;
+
+    for (int dy = -f->radius; dy <= f->radius; dy++)
+        for (int dx = -filter_half_width(f, dy); dx <= filter_half_width(f, dy); dx++)
+            sum += exp(-space_exponent(f, dx, dy));
+    return a == ROWS_TABLE ? sum < 500.0 : sum < 250.0 * per_tap && n_taps < 65536 / 128;
+}
+
+/* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
+ * in plane units. Nothing is worse: all that many small weights gather is wrong by what each
+ * of them was rounded by, and the only weight against them is the pixel's own. */
+static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, int dy,
+                               double x)
+{
+    double true_w = 0.0, sum = 0.0, w = 0.0;
+
+    for (int j = 0; j <= f->radius; j++)
+        for (int i = filter_half_width(f, j); i >= !j; i--) {
+            const double xs = space_exponent(f, i, j);
+            const int q = fixed_weight(form, fixed_space(form, xs + x));
+            const int n = (i ? 2 : 1) * (j ? 2 : 1);
+
+            true_w += n * exp(-xs - x);
+            w += n * q;
+            sum += form->arithmetic == ROWS_TABLE ? n * (dy * (q / 32768.0))
+                                                  : n * ((dy * q + 16384) >> 15);
+        }
+    return fabs(sum / (1.0 + w / 32768.0) - dy * true_w / (1.0 + true_w));
+}
+
+static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
+                        const struct fixed_form *form, enum row_layout layout)
+{
+    enum { STEPS = 48 };
+    const double unit = form->scale * l->a;
+    const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / l->a);
+
+    /* Steps so coarse that the furthest one in range still weighs are of no use. */
+    if (form->shift == 0 || fixed_weight(form, 65535) != 0 ||
+        !weights_fit(f, form->arithmetic, layout))
+        return false;
+    for (int i = 1; i <= STEPS; i++) {
+        const double levels = furthest * i / STEPS;
+        const double d = levels * l->a / f->sigma_color;
+        const int dy = (int)fmin(levels * unit, 32767.0);
+
+        if (lone_pixel_error(f, form, dy, d * d / 2.0) > LONE_PIXEL_BOUND * unit)
+            return false;
+    }
+    return true;
+}
+
+/* The spatial weights that one 16-bit sum can take. A sum grows by w |dY|, at most e^-1/2 sc
+ * times the factor by which dY may exceed the distance; 5 % are for what is approximate. */
+static double sum_limit(const struct filter *f, const struct colour_distance *l, double s)
+{
+    const double k1 = l->b / l->d, k2 = l->c / l->f - l->b * l->e / (l->d * l->f);
+    const double largest = exp(-0.5) * s * f->sigma_color * sqrt(1.0 + k1 * k1 + k2 * k2);
+
+    return 0.95 * 32767.0 / largest;
+}
+
+static void set_space(const struct row_plan *plan, const struct fixed_form *form, struct row_tap *t,
+                      int i, double x)
+{
+    if (!row_is_real(plan->arithmetic))
+        t->space.fixed[i] = fixed_space(form, x) * 0x10001U;
+    else if (plan->arithmetic == ROWS_GAUSSIAN)
+        t->space.real[i] = (float)(x / log(2.0));
+    else
+        t->space.real[i] = (float)exp(-x);
+}
+
+/* Fills in the weights of the pairs of one tap that are in the window, and which those are.
+ * @ret_w is the greater sum of spatial weights that one of its luma sums gathers. */
+static uint8_t make_tap(const struct row_plan *plan, const struct fixed_form *form,
+                        struct row_tap *t, const struct filter *f, enum row_layout layout,
+                        double *ret_w)
+{
+    const int step = layout == ROWS_PAIR ? 2 : 1, h = filter_half_width(f, t->dy);
+    const int dx[3] = {step * t->k, step * t->k + 1, step * t->k - 1};
+    const double far = row_is_real(plan->arithmetic) ? FAR : form->range;
+    double w[3] = {0};
+    uint8_t pairs = 0;
+
+    for (int i = 0; i < (layout == ROWS_PAIR ? 3 : 1); i++) {
+        const double x = space_exponent(f, dx[i], t->dy);
+
+        if (dx[i] < -h || dx[i] > h || x >= far)
+            continue;
+        pairs |= (uint8_t)(1 << i);
+        set_space(plan, form, t, i, x);
+        w[i] = exp(-x);
+    }
+    *ret_w = w[0] + fmax(w[1], w[2]);
+    return pairs;
+}
+
+/* Appends a tap to the last run, or to a new one if it is of another kind or the sums of the
+ * last are full. */
+static void append(struct row_plan *plan, const struct row_tap *t, uint8_t pairs, double w,
+                   double limit, double *sum)
+{
+    struct row_run *run = plan->n_runs ? &plan->run[plan->n_runs - 1] : NULL;
+
+    if (run && *sum + w > limit) {
+        run->flush = true;
+        *sum = 0.0;
+    }
+    if (!run || run->flush || run->pairs != pairs) {
+        run = &plan->run[plan->n_runs++];
+        *run = (struct row_run){.pairs = pairs};
+    }
+    *sum += w;
+    plan->tap[plan->n_taps++] = *t;
+    run->n_taps++;
+    plan->reach_x = t->k > plan->reach_x ? t->k : plan->reach_x;
+    plan->reach_y = t->dy > plan->reach_y ? t->dy : plan->reach_y;
+}
+
+static void make_taps(struct row_plan *plan, const struct fixed_form *form, const struct filter *f,
+                      enum row_layout layout, double limit)
+{
+    const int reach = layout == ROWS_PAIR ? (f->radius + 1) / 2 : f->radius;
+    const double own = space_exponent(f, 1, 0);
+    double sum = exp(-own), w;
+
+    set_space(plan, form, &plan->own, 0, own);
+    for (int kind = 1; kind <= (TAP_EVEN | TAP_UP | TAP_DOWN); kind++)
+        for (int dy = -f->radius; dy <= f->radius; dy++)
+            for (int k = -reach; k <= reach; k++) {
+                struct row_tap t = {.dy = (int16_t)dy, .k = (int16_t)k};
+
+                if ((dy || k) && make_tap(plan, form, &t, f, layout, &w) == kind)
+                    append(plan, &t, (uint8_t)kind, w, limit, &sum);
+            }
+    if (plan->n_runs == 0) /* all but the column itself is too far */
+        plan->run[plan->n_runs++] = (struct row_run){.pairs = TAP_EVEN};
+    plan->run[plan->n_runs - 1].flush = true;
+}
+
+/* Distances for the pixels of the column k to the right in row dy, from the even and the odd
+ * pixel; false if neither has one of them in its window. */
+static bool set_table_space(uint32_t space[2], const struct fixed_form *form,
+                            const struct filter *f, int dy, int k)
+{
+    const int h = abs(dy) <= f->radius ? filter_half_width(f, dy) : -1;
+    bool any = false;
+
+    for (int from = 0; from < 2; from++) {
+        space[from] = TABLE_FAR * 0x10001U;
+        for (int to = 0; to < 2; to++) {
+            const int dx = 2 * k + to - from;
+            const double x = space_exponent(f, dx, dy);
+
+            if (abs(dx) > h || x >= form->range)
+                continue;
+            space[from] -= (TABLE_FAR - fixed_space(form, x)) << 16 * to;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void make_table_taps(struct row_plan *plan, const struct fixed_form *form,
+                            const struct filter *f)
+{
+    const int reach = (f->radius + 1) / 2;
+    double sum = 0.0;
+
+    for (int kind = 1; kind <= (TAP_UPPER | TAP_LOWER); kind++)
+        for (int dy = -f->radius; dy <= f->radius + 1; dy++)
+            for (int k = -reach; k <= reach; k++) {
+                struct row_tap t = {.dy = (int16_t)dy, .k = (int16_t)k};
+                const bool upper = set_table_space(&t.space.fixed[0], form, f, dy, k);
+                const bool lower = set_table_space(&t.space.fixed[2], form, f, dy - 1, k);
+
+                if ((upper ? TAP_UPPER : 0) + (lower ? TAP_LOWER : 0) == kind)
+                    append(plan, &t, (uint8_t)kind, 0.0, 1.0, &sum);
+            }
+}
+
+/* The first of the table, 16-bit arithmetic and floating point that holds the bound. Returns
+ * the scale of the planes. */
+static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
+                                const struct filter *f, const struct colour_distance *l,
+                                enum row_layout layout, bool prefers_table)
+{
+    const bool table = prefers_table && layout == ROWS_PAIR && f->radius >= TABLE_RADIUS;
+
+    if (f->range == RANGE_LORENTZIAN) {
+        plan->arithmetic = ROWS_LORENTZIAN;
+        return sqrt(0.5) / f->sigma_color;
+    }
+    for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED; a--) {
+        *form = fixed_form(f, l, (enum row_arithmetic)a);
+        plan->arithmetic = form->arithmetic;
+        if (fixed_holds(f, l, form, layout))
+            return form->scale;
+    }
+    plan->arithmetic = ROWS_GAUSSIAN;
+    return sqrt(0.5 / log(2.0)) / f->sigma_color;
+}
+
+void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
+               enum row_layout layout, bool prefers_table)
+{
+    const struct colour_distance l = colour_distance(colour);
+    struct fixed_form form = {0};
+    const double scale = choose_arithmetic(plan, &form, f, &l, layout, prefers_table);
+
+    plan->n_taps = plan->n_runs = plan->reach_x = plan->reach_y = 0;
+    plan->shift = form.shift;
+    plan->centre = (uint16_t)fixed_weight(&form, form.half);
+    plan->cap = (uint16_t)(65535 >> form.shift);
+    for (int i = 0; i < ROW_TABLE_SIZE; i++) {
+        plan->table[0][i] = (uint8_t)(table_weight(i) & 255);
+        plan->table[1][i] = (uint8_t)(table_weight(i) >> 8);
+    }
+    plan->scale = scale_of(&l, scale, plan->arithmetic);
+    if (plan->arithmetic == ROWS_TABLE)
+        make_table_taps(plan, &form, f);
+    else
+        make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
+}

@@ -1,0 +1,11 @@
+#pragma once
+/* From a filter to the numbers that row kernels need: scales, taps, and which arithmetic keeps
+ * the bound. Pure functions; any thread. */
+#include "engine/simd/rows.h"
+#include "picture/colour.h"
+
+enum row_layout plan_layout(enum frame_format format);
+
+/* @filter has a radius of 1 or more. @prefers_table: see struct row_kernels. */
+void plan_make(struct row_plan *plan, const struct filter *filter, struct colour colour,
+               enum row_layout layout, bool prefers_table);

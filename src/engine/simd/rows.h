@@ -1,0 +1,150 @@
+#pragma once
+/* Row kernels: the inner loops of the CPU engine, one set per instruction set.
+ *
+ * DESIGN. Pixels live in planes of samples already scaled for the filter at hand, so that the
+ * distance of the image contract is a sum of three squares (struct colour_distance):
+ *     |dRGB|^2 = (dY + dC)^2 + dU^2 + dV^2
+ * with Y = a y, C = b u + c v, U = d u + e v, V = f v for 8-bit samples y, u, v less 128. Only
+ * Y belongs to the pixel alone. In formats that share a chroma column between two luma columns
+ * (ROWS_PAIR) even and odd luma columns are planes of their own, and one step of the window
+ * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
+ * Sums of w dY, w dU and w dV are collected, and the mean is the centre plus their quotient.
+ *
+ * Two kinds of arithmetic: ROWS_FIXED is 16-bit fixed point with saturation (rows_fixed.h), the
+ * quick one; ROWS_GAUSSIAN and ROWS_LORENTZIAN are single precision floating point (rows_float.h)
+ * for filters that 16 bits do not hold. Both are written once in terms of a few vector operations
+ * that each instruction set defines in its own file, use no operation whose result may differ
+ * between processors, and therefore agree to the bit on all of them. plan.c decides which one a
+ * filter gets.
+ *
+ * ROWS_TABLE is a third for ROWS_PAIR alone, on processors that look up many weights of a table
+ * at once (rows_vnni.c; rows_c.c shows it plainly). It filters two rows at a time and sums exact
+ * products of weights and samples in 32 bits. Each of its planes has two 16-bit words a column:
+ *     PLANE_Y0  Y + C of both pixels      PLANE_U  u less 128, twice
+ *     PLANE_Y1  y less 128 of both        PLANE_V  v less 128, twice
+ *     PLANE_C   U and V, each times the square root of 2 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "filter/filter.h"
+
+enum row_layout { ROWS_PAIR, ROWS_SINGLE, ROWS_GREY, ROWS_N_LAYOUTS };
+enum row_arithmetic { ROWS_FIXED, ROWS_TABLE, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHMETICS };
+
+/* Whether planes hold floats, else 16-bit integers. */
+static inline bool row_is_real(enum row_arithmetic a)
+{
+    return a == ROWS_GAUSSIAN || a == ROWS_LORENTZIAN;
+}
+
+#define ROW_TABLE_SIZE 128 /* weights of ROWS_TABLE */
+
+/* Kernels work on whole vectors: samples of planes and byte rows up to the next multiple of
+ * this must be there to read and to write, whatever they hold. */
+#define ROW_LANES_MAX 32
+
+enum row_plane { PLANE_Y0, PLANE_Y1, PLANE_C, PLANE_U, PLANE_V, ROW_PLANES };
+
+/* One row of every plane; int16_t or float, see row_is_real(). Columns are chroma columns, and
+ * some before the first and behind the last are filled with the edge's colour. In layouts
+ * other than ROWS_PAIR luma is PLANE_Y0 alone; in ROWS_GREY there is nothing else. */
+struct row_planes {
+    const void *plane[ROW_PLANES];
+};
+
+/* Which of the pixel pairs between two chroma columns k apart lie in the window. */
+#define TAP_EVEN 1 /* even to even and odd to odd, 2k columns apart; the only one if single */
+#define TAP_UP 2   /* even to odd, 2k + 1 columns apart */
+#define TAP_DOWN 4 /* odd to even, 2k - 1 columns apart */
+
+/* Of ROWS_TABLE instead: from which of the two rows a tap is in the window. */
+#define TAP_UPPER 1
+#define TAP_LOWER 2
+
+/* One step of the window: the chroma column k to the right in the row dy below. */
+struct row_tap {
+    int16_t dy, k;
+    /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: ROWS_FIXED
+     * a distance to add, twice in one word; ROWS_GAUSSIAN an exponent; ROWS_LORENTZIAN a factor.
+     * ROWS_TABLE: distances of the column's pixels, the even one in the lower half, from the
+     * even and the odd pixel of the upper row, and from those of the lower row. */
+    union {
+        uint32_t fixed[4];
+        float real[3];
+    } space;
+};
+
+/* Taps of the same kind one after the other, so that no branch depends on a single tap. */
+struct row_run {
+    uint8_t pairs; /* TAP_* */
+    bool flush;    /* ROWS_FIXED: sums must be widened behind this run */
+    int16_t n_taps;
+};
+
+#define ROW_TAPS_MAX ((2 * FILTER_MAX_RADIUS + 1) * (2 * FILTER_MAX_RADIUS + 1))
+
+/* Coefficients of the planes (a to f of struct colour_distance, scaled) and back. */
+struct row_scale {
+    float a, b, c, d, e, f; /* plane units per level */
+    int16_t q[6];           /* the same for fixed point, in units of 1/128 */
+    float y, v, u, uv;      /* levels: y per Y; v per V; u per U, less uv per level of v */
+};
+
+struct row_plan {
+    enum row_arithmetic arithmetic;
+    struct row_scale scale;
+    uint16_t cap; /* ROWS_FIXED: distances from here on weigh nothing */
+    int shift;    /* ROWS_FIXED: left, brings the cap to the top of 16 bits; ROWS_TABLE: right,
+                   * makes a distance an index, of which the last one stands for all beyond */
+    uint8_t table[2][ROW_TABLE_SIZE]; /* low and high bytes of the weights of ROWS_TABLE */
+    int reach_x, reach_y;             /* the furthest k and dy of a tap */
+    struct row_tap own; /* the two pixels of the column itself to each other, as TAP_EVEN */
+    uint16_t centre;    /* ROWS_FIXED: a pixel's weight to itself */
+    int n_taps, n_runs; /* all but the column itself; of ROWS_TABLE, all */
+    struct row_run run[ROW_TAPS_MAX];
+    struct row_tap tap[ROW_TAPS_MAX]; /* in the order of the runs */
+};
+
+/* What to do with a chroma row that two luma rows share: the first stores its sums, the second
+ * adds them and writes the row. ROWS_TABLE, with both at once, knows JOINT_NONE and JOINT_ADD. */
+enum row_joint { JOINT_NONE, JOINT_STORE, JOINT_ADD };
+
+struct row_job {
+    const struct row_plan *plan;
+    const struct row_planes *rows; /* of the row to filter; rows[dy] for the others */
+    int columns;
+    enum row_joint joint;
+    float *sums; /* 3 rows of `columns`, rounded up to whole vectors, unless JOINT_NONE */
+    /* Even luma (all luma if single), odd luma, u, v; of ROWS_TABLE those of the lower row, too,
+     * of which u and v are left alone if JOINT_ADD. */
+    uint8_t *out[8];
+};
+
+/* The instruction set's versions of all that touches every sample. */
+struct row_kernels {
+    const char *name;  /* as in BILATCAM_CPU */
+    const char *label; /* as in the manual of the processor */
+    void (*filter[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
+    bool prefers_table; /* ROWS_TABLE is quicker than ROWS_FIXED; else it is for tests, or NULL */
+    /* 8-bit samples to planes, [0] fixed point and [1] floating point, `n` of them rounded up to
+     * whole vectors. */
+    void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
+    void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
+                      void *const plane[3], int n);
+    /* The same for ROWS_TABLE, where it is: `n` columns, of 2 y each. */
+    void (*table_luma)(const struct row_scale *s, const uint8_t *y, const uint8_t *u,
+                       const uint8_t *v, int16_t *const plane[2], int n);
+    void (*table_chroma)(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
+                         int16_t *const plane[3], int n);
+    /* Every other byte; exactly 2 n bytes of the interleaved row are touched. */
+    void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
+    void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
+};
+
+/* Every set of this program's architecture is built in; cpu.h knows which of them run here. */
+extern const struct row_kernels row_kernels_c;
+extern const struct row_kernels row_kernels_avx2;
+extern const struct row_kernels row_kernels_avx512;
+extern const struct row_kernels row_kernels_vnni;
+extern const struct row_kernels row_kernels_neon;

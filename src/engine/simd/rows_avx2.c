@@ -1,0 +1,90 @@
+/* Row kernels for processors with AVX2: 16 pixels or pixel pairs at a time. */
+#include <immintrin.h>
+
+#include "engine/simd/rows.h"
+
+#define LANES 16
+
+typedef __m256i V;
+typedef __m256i I;
+typedef __m256 F;
+
+#define OP(type, name, args, expression)                                                           \
+    static inline type name args                                                                   \
+    {                                                                                              \
+        return expression;                                                                         \
+    }
+
+OP(V, v_load, (const int16_t *p), _mm256_loadu_si256((const __m256i *)(const void *)p))
+OP(V, v_set1, (int a), _mm256_set1_epi16((short)a))
+OP(V, v_dup, (uint32_t a), _mm256_set1_epi32((int)a))
+OP(V, v_add, (V a, V b), _mm256_add_epi16(a, b))
+OP(V, v_sub, (V a, V b), _mm256_sub_epi16(a, b))
+OP(V, v_add_sat, (V a, V b), _mm256_adds_epi16(a, b))
+OP(V, v_sub_sat, (V a, V b), _mm256_subs_epi16(a, b))
+OP(V, v_add_sat_u, (V a, V b), _mm256_adds_epu16(a, b))
+OP(V, v_min_u, (V a, V b), _mm256_min_epu16(a, b))
+OP(V, v_avg_u, (V a, V b), _mm256_avg_epu16(a, b))
+OP(V, v_shl, (V a, int n), _mm256_sll_epi16(a, _mm_cvtsi32_si128(n)))
+OP(V, v_shr1_u, (V a), _mm256_srli_epi16(a, 1))
+OP(V, v_shr7_u, (V a), _mm256_srli_epi16(a, 7))
+OP(V, v_mulhrs, (V a, V b), _mm256_mulhrs_epi16(a, b))
+OP(V, v_mulhi_u, (V a, V b), _mm256_mulhi_epu16(a, b))
+
+static inline V v_load_u8(const uint8_t *p)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+
+    return _mm256_xor_si256(_mm256_slli_epi16(_mm256_cvtepu8_epi16(bytes), 8),
+                            _mm256_set1_epi16(-32768));
+}
+
+/* Packing works within 128-bit halves; the permutation puts the quarters back in order. */
+static inline V v_join(I low, I high)
+{
+    return _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
+}
+
+static inline void v_store_u8(uint8_t *p, V a)
+{
+    const V packed = _mm256_permute4x64_epi64(_mm256_packus_epi16(a, a), 0xD8);
+
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(packed));
+}
+
+OP(I, i_low_s, (V a), _mm256_cvtepi16_epi32(_mm256_castsi256_si128(a)))
+OP(I, i_high_s, (V a), _mm256_cvtepi16_epi32(_mm256_extracti128_si256(a, 1)))
+OP(I, i_low_u, (V a), _mm256_cvtepu16_epi32(_mm256_castsi256_si128(a)))
+OP(I, i_high_u, (V a), _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)))
+OP(I, i_add, (I a, I b), _mm256_add_epi32(a, b))
+OP(I, i_shl7, (I a), _mm256_slli_epi32(a, 7))
+OP(I, i_from_f, (F a), _mm256_cvttps_epi32(a))
+
+static inline void v_store(int16_t *p, V a)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, a);
+}
+
+static inline void f_store(float *p, F a)
+{
+    _mm256_storeu_ps(p, a);
+}
+
+OP(F, f_from_i, (I a), _mm256_cvtepi32_ps(a))
+OP(F, f_set1, (float a), _mm256_set1_ps(a))
+OP(F, f_load, (const float *p), _mm256_loadu_ps(p))
+OP(F, f_add, (F a, F b), _mm256_add_ps(a, b))
+OP(F, f_sub, (F a, F b), _mm256_sub_ps(a, b))
+OP(F, f_mul, (F a, F b), _mm256_mul_ps(a, b))
+OP(F, f_div, (F a, F b), _mm256_div_ps(a, b))
+OP(F, f_min, (F a, F b), _mm256_min_ps(a, b))
+
+static inline F f_lower_exponent(F p, F t)
+{
+    return _mm256_castsi256_ps(
+        _mm256_sub_epi32(_mm256_castps_si256(p), _mm256_slli_epi32(_mm256_castps_si256(t), 23)));
+}
+
+#include "engine/simd/rows_kernels.h"
+
+const struct row_kernels row_kernels_avx2 = {.name = "avx2", .label = "AVX2", ROW_KERNELS};

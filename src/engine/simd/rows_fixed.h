@@ -1,0 +1,307 @@
+/* The 16-bit fixed-point row kernel, in terms of the vector operations of the file that
+ * includes this. V holds 16-bit lanes; I and F hold 32-bit lanes of one half of a V.
+ *
+ * A weight costs 6 multiplications: with v the distance scaled to 0..65535 (x = X v / 65536),
+ *     p = a0 - v (a1 - a2 v),   w = p^16
+ * which is e^-x within 1.8 % up to x = 8, where the weight is 3e-4. a0 carries a factor of
+ * 2^(-1/8), so that p^8 is below 2^15 and the last squaring can round to Q15. Products are
+ * collected in 16 bits and widened where the plan says that they might overflow. */
+#include "engine/simd/rows_fixed_weight.h"
+#include "engine/simd/rows_pairs.h"
+
+struct fixed_sums {
+    V y[2], u, v;
+    /* Weights modulo 2^16, and what is left of each in units of 128: together exact, and small
+     * enough by the plan to need no widening. */
+    V w_low[2], w_high[2];
+};
+
+/* Sums in 32 bits, of the lower and the upper half of the lanes. */
+struct fixed_wide {
+    I y[2][2], u[2], v[2];
+};
+
+struct fixed_state {
+    const struct row_plan *plan;
+    V centre[ROW_PLANES];
+    V cap, a0, a1, a2;
+    struct fixed_sums sums;
+    struct fixed_wide wide;
+};
+
+/* Turns @n squared distances into weights. */
+INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
+{
+    V p[4] = {z[0], z[0], z[0], z[0]};
+
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_min_u(z[i], s->cap);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_shl(z[i], s->plan->shift);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], s->a2);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_sub(s->a1, p[i]);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], p[i]);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_sub(s->a0, p[i]);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
+    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_mulhrs(p[i], p[i]);
+}
+
+INLINE void fixed_add_weight(struct fixed_sums *sums, int i, V w)
+{
+    sums->w_low[i] = v_add(sums->w_low[i], w);
+    sums->w_high[i] = v_add(sums->w_high[i], v_shr7_u(w));
+}
+
+/* Adds the weights @w0 and @w1 of the two luma sums, means of two that round up; chroma gets
+ * their mean, which rounds down, so that the weights of many taps are not biased. */
+INLINE void fixed_add_chroma(struct fixed_sums *sums, V w0, V w1, V du, V dv,
+                             enum row_layout layout)
+{
+    V mean = w0;
+
+    fixed_add_weight(sums, 0, w0);
+    if (layout == ROWS_PAIR) {
+        fixed_add_weight(sums, 1, w1);
+        mean = v_shr1_u(v_add(w0, w1));
+    }
+    if (layout != ROWS_GREY) {
+        sums->u = v_add(sums->u, v_mulhrs(du, mean));
+        sums->v = v_add(sums->v, v_mulhrs(dv, mean));
+    }
+}
+
+/* One tap: @pairs and the layout are constants where this is inlined. */
+INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const struct row_planes *q,
+                      ptrdiff_t x, int pairs, enum row_layout layout)
+{
+    const struct row_pairs p = row_pairs(pairs, layout);
+    const V zero = v_set1(0);
+    V dc = zero, du = zero, dv = zero, base = zero;
+    V dy[4] = {zero, zero, zero, zero}, d1[4] = {zero, zero, zero, zero};
+    V z[4] = {zero, zero, zero, zero}, w[2][2] = {{zero, zero}, {zero, zero}}, y[2];
+
+    y[0] = v_load((const int16_t *)q->plane[PLANE_Y0] + x);
+    y[1] = layout == ROWS_PAIR ? v_load((const int16_t *)q->plane[PLANE_Y1] + x) : zero;
+    if (layout != ROWS_GREY) {
+        dc = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_C] + x), s->centre[PLANE_C]);
+        du = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_U] + x), s->centre[PLANE_U]);
+        dv = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_V] + x), s->centre[PLANE_V]);
+        base = v_add_sat_u(v_mulhrs(du, du), v_mulhrs(dv, dv));
+    }
+    UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
+        v_sub_sat(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
+    UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_add_sat(dy[i], dc);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] =
+        v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
+    UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] = v_add_sat_u(z[i], d1[i]);
+    fixed_weights(s, z, p.n);
+    UNROLLED for (int i = 0; i < p.n; i++)
+    {
+        s->sums.y[p.from[i]] = v_add(s->sums.y[p.from[i]], v_mulhrs(dy[i], z[i]));
+        w[p.from[i]][p.from[i] != p.to[i]] = z[i];
+    }
+    if (layout == ROWS_PAIR)
+        fixed_add_chroma(&s->sums, v_avg_u(w[0][0], w[0][1]), v_avg_u(w[1][0], w[1][1]), du, dv,
+                         layout);
+    else
+        fixed_add_chroma(&s->sums, w[0][0], zero, du, dv, layout);
+}
+
+INLINE void fixed_widen(I wide[2], V *sum)
+{
+    wide[0] = i_add(wide[0], i_low_s(*sum));
+    wide[1] = i_add(wide[1], i_high_s(*sum));
+    *sum = v_set1(0);
+}
+
+INLINE void fixed_flush(struct fixed_state *s, enum row_layout layout)
+{
+    for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
+        fixed_widen(s->wide.y[i], &s->sums.y[i]);
+    if (layout != ROWS_GREY) {
+        fixed_widen(s->wide.u, &s->sums.u);
+        fixed_widen(s->wide.v, &s->sums.v);
+    }
+}
+
+/* The sum of weights of luma @i, of one half of the lanes. */
+INLINE F fixed_total(const struct fixed_sums *sums, int i, int half)
+{
+    const V high = sums->w_high[i], rest = v_sub(sums->w_low[i], v_shl(high, 7));
+
+    return f_from_i(half ? i_add(i_high_u(rest), i_shl7(i_high_u(high)))
+                         : i_add(i_low_u(rest), i_shl7(i_low_u(high))));
+}
+
+INLINE F fixed_half(V a, int half)
+{
+    return f_from_i(half ? i_high_s(a) : i_low_s(a));
+}
+
+INLINE I fixed_mean_luma(const struct fixed_state *s, int i, int half, F w, float scale)
+{
+    const F mean = f_add(fixed_half(s->centre[PLANE_Y0 + i], half),
+                         f_mul(f_from_i(s->wide.y[i][half]), f_div(f_set1(scale), w)));
+
+    return i_from_f(f_add(f_mul(mean, f_set1(s->plan->scale.y)), f_set1(128.5F)));
+}
+
+/* Chroma of one half of the lanes; false when the sums were left for the other row. */
+INLINE bool fixed_mean_chroma(const struct fixed_state *s, const struct row_job *job, size_t at,
+                              int half, F w, float scale, I uv[2])
+{
+    const struct row_scale *k = &s->plan->scale;
+    const size_t row = ((size_t)job->columns + ROW_LANES_MAX - 1) / ROW_LANES_MAX * ROW_LANES_MAX;
+    F u = f_from_i(s->wide.u[half]), v = f_from_i(s->wide.v[half]);
+
+    if (job->joint == JOINT_ADD) {
+        u = f_add(u, f_load(job->sums + at));
+        v = f_add(v, f_load(job->sums + row + at));
+        w = f_add(w, f_load(job->sums + 2 * row + at));
+    } else if (job->joint == JOINT_STORE) {
+        f_store(job->sums + at, u);
+        f_store(job->sums + row + at, v);
+        f_store(job->sums + 2 * row + at, w);
+        return false;
+    }
+    w = f_div(f_set1(scale), w);
+    u = f_add(fixed_half(s->centre[PLANE_U], half), f_mul(u, w));
+    v = f_add(fixed_half(s->centre[PLANE_V], half), f_mul(v, w));
+    v = f_mul(v, f_set1(k->v));
+    u = f_sub(f_mul(u, f_set1(k->u)), f_mul(v, f_set1(k->uv)));
+    uv[0] = i_from_f(f_add(u, f_set1(128.5F)));
+    uv[1] = i_from_f(f_add(v, f_set1(128.5F)));
+    return true;
+}
+
+INLINE void fixed_finish(const struct fixed_state *s, const struct row_job *job, int x,
+                         enum row_layout layout)
+{
+    /* Weights are Q15. In pairs their sums are those of means of two, and that of chroma is
+     * both of these together for sums of means of four. */
+    const float scale = layout == ROWS_PAIR ? 16384.0F : 32768.0F;
+    const I zero = i_low_s(v_set1(0));
+    bool complete = layout != ROWS_GREY;
+    I y[2][2], uv[2][2] = {{zero, zero}, {zero, zero}};
+
+    for (int half = 0; half < 2; half++) {
+        const F w0 = fixed_total(&s->sums, 0, half);
+        F w = w0;
+
+        y[0][half] = fixed_mean_luma(s, 0, half, w0, scale);
+        if (layout == ROWS_PAIR) {
+            const F w1 = fixed_total(&s->sums, 1, half);
+
+            y[1][half] = fixed_mean_luma(s, 1, half, w1, scale);
+            w = f_add(w0, w1);
+        }
+        if (layout != ROWS_GREY)
+            complete &= fixed_mean_chroma(s, job, (size_t)(x + half * LANES / 2), half, w,
+                                          layout == ROWS_PAIR ? 65536.0F : scale, uv[half]);
+    }
+    v_store_u8(job->out[0] + x, v_join(y[0][0], y[0][1]));
+    if (layout == ROWS_PAIR)
+        v_store_u8(job->out[1] + x, v_join(y[1][0], y[1][1]));
+    if (!complete)
+        return;
+    v_store_u8(job->out[2] + x, v_join(uv[0][0], uv[1][0]));
+    v_store_u8(job->out[3] + x, v_join(uv[0][1], uv[1][1]));
+}
+
+/* The pixels of the column itself: each weighs the most, its partner has the same chroma. */
+INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
+                        enum row_layout layout)
+{
+    const V zero = v_set1(0), centre = v_set1(s->plan->centre);
+    V z[4] = {zero, zero, zero, zero};
+    const I wide_zero = i_low_s(zero);
+
+    s->sums = (struct fixed_sums){{zero, zero}, zero, zero, {zero, zero}, {zero, zero}};
+    for (int half = 0; half < 2; half++) {
+        s->wide.y[0][half] = s->wide.y[1][half] = wide_zero;
+        s->wide.u[half] = s->wide.v[half] = wide_zero;
+    }
+    for (int p = 0; p < ROW_PLANES; p++)
+        if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
+            s->centre[p] = v_load((const int16_t *)job->rows->plane[p] + x);
+    if (layout != ROWS_PAIR) {
+        fixed_add_weight(&s->sums, 0, centre);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        s->sums.y[i] = v_sub_sat(s->centre[PLANE_Y0 + !i], s->centre[PLANE_Y0 + i]);
+    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(s->sums.y[0], s->sums.y[0]));
+    fixed_weights(s, z, 1);
+    for (int i = 0; i < 2; i++) {
+        s->sums.y[i] = v_mulhrs(s->sums.y[i], z[0]);
+        fixed_add_weight(&s->sums, i, v_avg_u(centre, z[0]));
+    }
+}
+
+INLINE const struct row_tap *fixed_run(struct fixed_state *s, const struct row_job *job, int x,
+                                       const struct row_tap *t, int n, int pairs,
+                                       enum row_layout layout)
+{
+    for (const struct row_tap *end = t + n; t < end; t++)
+        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout);
+    return t;
+}
+
+/* The sum over the window: one inlined loop for every kind of run. */
+INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x,
+                         enum row_layout layout)
+{
+    const struct row_tap *t = job->plan->tap;
+    const struct row_run *const end = job->plan->run + job->plan->n_runs;
+
+    for (const struct row_run *run = job->plan->run; run < end; run++) {
+        switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
+        case TAP_EVEN | TAP_UP | TAP_DOWN:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout);
+            break;
+        case TAP_EVEN | TAP_UP:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout);
+            break;
+        case TAP_EVEN | TAP_DOWN:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout);
+            break;
+        case TAP_UP:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout);
+            break;
+        case TAP_DOWN:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout);
+            break;
+        default:
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout);
+            break;
+        }
+        if (run->flush)
+            fixed_flush(s, layout);
+    }
+}
+
+INLINE void fixed_rows(const struct row_job *job, enum row_layout layout)
+{
+    struct fixed_state s = {.plan = job->plan};
+
+    s.cap = v_set1(job->plan->cap);
+    s.a0 = v_set1(FIXED_A0);
+    s.a1 = v_set1(FIXED_A1);
+    s.a2 = v_set1(FIXED_A2);
+    for (int x = 0; x < job->columns; x += LANES) {
+        fixed_begin(&s, job, x, layout);
+        fixed_window(&s, job, x, layout);
+        fixed_finish(&s, job, x, layout);
+    }
+}
+
+#define FIXED_ROWS(name, layout)                                                                   \
+    static void name(const struct row_job *job)                                                    \
+    {                                                                                              \
+        fixed_rows(job, layout);                                                                   \
+    }
+
+FIXED_ROWS(fixed_pair_rows, ROWS_PAIR)
+FIXED_ROWS(fixed_single_rows, ROWS_SINGLE)
+FIXED_ROWS(fixed_grey_rows, ROWS_GREY)

@@ -1,0 +1,18 @@
+/* The row kernels of one instruction set, made from its vector operations. Included last by
+ * its file, which then defines a `const struct row_kernels` with ROW_KERNELS in it. */
+#include "engine/simd/rows_fixed.h"
+#include "engine/simd/rows_float.h"
+#include "engine/simd/rows_planes.h"
+
+#define ROW_KERNELS                                                                                \
+    .filter = {[ROWS_FIXED] = {fixed_pair_rows, fixed_single_rows, fixed_grey_rows},               \
+               [ROWS_GAUSSIAN] = {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},   \
+               [ROWS_LORENTZIAN] = {lorentzian_pair_rows, lorentzian_single_rows,                  \
+                                    lorentzian_grey_rows}},                                        \
+    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .split = split_bytes,  \
+    .merge = merge_bytes
+
+/* To follow ROW_KERNELS where there is ROWS_TABLE. */
+#define TABLE_KERNELS                                                                              \
+    .filter[ROWS_TABLE][ROWS_PAIR] = table_pair_rows, .table_luma = table_luma,                    \
+    .table_chroma = table_chroma

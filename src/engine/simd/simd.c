@@ -1,0 +1,200 @@
+/* The CPU engine: frames cut into bands of rows, which a pool of threads takes one after the
+ * other. The work itself is in band.c, the inner loops in the row kernels of rows.h. */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/simd/band.h"
+#include "engine/simd/cpu.h"
+#include "engine/simd/plan.h"
+#include "engine/simd/workers.h"
+
+struct simd {
+    struct engine base;
+    bool busy; /* a frame is submitted and not yet collected */
+    const struct row_kernels *kernels;
+    struct workers *workers;
+    int n_threads;
+    struct band *band; /* one per worker */
+    /* What `plan` was made for: */
+    bool planned;
+    struct filter filter;
+    struct colour colour;
+    enum row_layout layout;
+    struct row_plan plan;
+    /* The frame at work: */
+    const struct frame *in, *out;
+    int band_rows;
+};
+
+static int online_cpus(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return 1;
+    return CPU_COUNT(&set);
+}
+
+static void describe(char *device, size_t size, int n_threads, const struct row_kernels *kernels)
+{
+    (void)snprintf(device, size, "%d thread%s, %s", n_threads, n_threads == 1 ? "" : "s",
+                   kernels->label);
+}
+
+static int simd_probe(char *device, size_t size, struct error *err)
+{
+    const struct row_kernels *kernels;
+    const int r = cpu_choose_kernels(&kernels, err);
+
+    if (r == 0)
+        describe(device, size, online_cpus(), kernels);
+    return r;
+}
+
+static void simd_destroy(struct engine *e)
+{
+    struct simd *s = (struct simd *)e;
+
+    if (!s)
+        return;
+    workers_destroy(s->workers);
+    for (int i = 0; s->band && i < s->n_threads; i++)
+        band_finish(&s->band[i]);
+    free(s->band);
+    free(s);
+}
+
+static int simd_create(struct engine **ret, const struct engine_config *config, struct error *err)
+{
+    const struct row_kernels *kernels;
+    struct simd *s;
+    int r = cpu_choose_kernels(&kernels, err);
+
+    if (r)
+        return r;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return error_set(err, -ENOMEM, "out of memory for the CPU engine");
+    s->base.ops = &engine_simd;
+    s->base.depth = 1;
+    s->kernels = kernels;
+    s->n_threads = config->threads > 0 ? config->threads : online_cpus();
+    s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
+    r = s->band ? workers_create(&s->workers, s->n_threads) : -ENOMEM;
+    if (r) {
+        simd_destroy(&s->base);
+        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", config->threads,
+                         strerror(-r));
+    }
+    describe(s->base.device, sizeof(s->base.device), s->n_threads, kernels);
+    *ret = &s->base;
+    return 0;
+}
+
+/* Every byte of memory that frames come in is as quick for the CPU as any other. */
+static int simd_pin(struct engine *e, void *memory, size_t bytes)
+{
+    (void)e;
+    (void)memory;
+    (void)bytes;
+    return 0;
+}
+
+static void simd_unpin(struct engine *e, void *memory)
+{
+    (void)e;
+    (void)memory;
+}
+
+static bool same_filter(const struct filter *a, const struct filter *b)
+{
+    return a->radius == b->radius && a->sigma_space == b->sigma_space &&
+           a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window;
+}
+
+static void make_plan(struct simd *s, const struct frame *in, const struct filter *filter)
+{
+    const enum row_layout layout = plan_layout(in->format);
+
+    if (s->planned && same_filter(&s->filter, filter) && s->layout == layout &&
+        s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
+        return;
+    plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
+    s->planned = true;
+    s->filter = *filter;
+    s->colour = in->colour;
+    s->layout = layout;
+}
+
+/* An even number of rows, so that rows which share chroma stay together, and few enough for
+ * every thread to get some. */
+static int choose_band_rows(const struct simd *s, const struct frame *in)
+{
+    const int share = (in->height + s->n_threads - 1) / s->n_threads;
+    const int most = band_rows(&s->plan, in);
+
+    return share >= most ? most : (share + 1) / 2 * 2;
+}
+
+static void run_band(void *arg, int worker, int item)
+{
+    struct simd *s = arg;
+    const int first = item * s->band_rows, last = first + s->band_rows;
+
+    band_run(&s->band[worker], s->kernels, &s->plan, s->in, s->out, first,
+             last < s->in->height ? last : s->in->height);
+}
+
+static int simd_submit(struct engine *e, const struct frame *in, struct frame *out,
+                       const struct filter *filter)
+{
+    struct simd *s = (struct simd *)e;
+
+    if (s->busy)
+        return -EBUSY;
+    if (!format_table[in->format].planes || filter->radius < 0 ||
+        filter->radius > FILTER_MAX_RADIUS)
+        return -EINVAL;
+    if (filter->radius == 0) {
+        frame_copy(out, in);
+        s->busy = true;
+        return 0;
+    }
+    make_plan(s, in, filter);
+    s->band_rows = choose_band_rows(s, in);
+    for (int i = 0; i < s->n_threads; i++)
+        if (band_prepare(&s->band[i], &s->plan, in, s->band_rows))
+            return -ENOMEM;
+    s->in = in;
+    s->out = out;
+    workers_run(s->workers, run_band, s, (in->height + s->band_rows - 1) / s->band_rows);
+    s->busy = true;
+    return 0;
+}
+
+static int simd_collect(struct engine *e)
+{
+    struct simd *s = (struct simd *)e;
+
+    if (!s->busy)
+        return -EAGAIN;
+    s->busy = false;
+    return 0;
+}
+
+const struct engine_ops engine_simd = {
+    .name = "simd",
+    .help = "all CPU cores, with the vector instructions that this processor has",
+    .probe = simd_probe,
+    .create = simd_create,
+    .destroy = simd_destroy,
+    .pin = simd_pin,
+    .unpin = simd_unpin,
+    .submit = simd_submit,
+    .collect = simd_collect,
+};

@@ -1,0 +1,329 @@
+#include "filter/governor.h"
+
+#include <string.h>
+
+#define STALL_NS 1000000000
+#define PROBE_NS 1000000000
+#define PROBE_SHARE 20 /* probes take at most one part in this of the time */
+#define BASE_START                                                                                 \
+    40.0 /* taps, until a change of radius teaches better: rather too much, so                     \
+            that the first step down is far enough */
+#define BASE_MAX 400.0
+#define LEARN_FRAMES 3
+#define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
+#define RELIEF 0.8             /* of the scale that failed: the load has gone */
+#define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
+#define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
+
+static double taps(const struct governor *g, int radius)
+{
+    return filter_taps(g->config.window, radius);
+}
+
+static double budget_ns(const struct governor *g)
+{
+    return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval_ns;
+}
+
+static void set_config(struct governor *g, const struct governor_config *config)
+{
+    g->config = *config;
+    if (g->config.radius_min > config->radius)
+        g->config.radius_min = config->radius;
+}
+
+void governor_init(struct governor *g, const struct governor_config *config)
+{
+    memset(g, 0, sizeof(*g));
+    g->base = BASE_START;
+    g->interval_ns = (double)config->interval_ns;
+    g->limit = config->radius;
+    for (int i = 0; i < GOVERNOR_SECONDS; i++)
+        g->high_cost[i].taps = 1.0;
+    set_config(g, config);
+}
+
+static bool same_config(const struct governor_config *a, const struct governor_config *b)
+{
+    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns &&
+           a->radius == b->radius && a->radius_min == b->radius_min && a->window == b->window;
+}
+
+void governor_configure(struct governor *g, const struct governor_config *config)
+{
+    const struct governor_config before = g->config;
+
+    set_config(g, config);
+    if (same_config(&before, &g->config))
+        return;
+    if (before.window != config->window)
+        g->now_frames = 0;
+    if (g->passing)
+        g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
+    else if (g->limit > config->radius || g->fail_scale <= 0.0)
+        g->limit = config->radius;
+    else if (g->limit < g->config.radius_min)
+        g->limit = g->config.radius_min;
+}
+
+static double scale_of(const struct governor *g, struct governor_cost c)
+{
+    return c.ns / (c.taps + g->base);
+}
+
+static struct governor_cost second_highest_cost(const struct governor *g)
+{
+    struct governor_cost first = {0.0, 1.0}, second = {0.0, 1.0};
+
+    for (int i = 0; i < g->n; i++) {
+        if (scale_of(g, g->cost[i]) > scale_of(g, first)) {
+            second = first;
+            first = g->cost[i];
+        } else if (scale_of(g, g->cost[i]) > scale_of(g, second)) {
+            second = g->cost[i];
+        }
+    }
+    return second;
+}
+
+static double second_highest_other(const struct governor *g)
+{
+    double first = 0.0, second = 0.0;
+
+    for (int i = 0; i < g->n; i++) {
+        second = fmax(second, fmin(first, g->other[i]));
+        first = fmax(first, g->other[i]);
+    }
+    return second;
+}
+
+/* Stamps that jitter must not make the budget waver with them: too long an interval makes the next
+ * one too short. A camera that has changed its rate is off to the same side every time. */
+static void smooth_interval(struct governor *g, double interval)
+{
+    const double off = interval - g->interval_ns;
+
+    g->n_off = (off > 0.0) == g->off_above ? g->n_off + 1 : 1;
+    g->off_above = off > 0.0;
+    g->interval_ns += (g->n_off > JITTER_FRAMES ? 0.2 : 0.05) * off;
+}
+
+/* The frame interval, from timestamps and frame numbers, so that frames lost on the way do not
+ * count as a slower camera. A pause, a clock that stands still or runs back says nothing. */
+static void follow_interval(struct governor *g, const struct governor_sample *s)
+{
+    const int64_t dt = s->t_capture_ns - g->t_last_ns;
+    const uint64_t frames = s->seq - g->last_seq;
+
+    if (g->started && dt > 0 && dt < STALL_NS && s->seq > g->last_seq && frames < 100) {
+        const double interval = (double)dt / (double)frames;
+
+        if (g->interval_ns > 0.0)
+            smooth_interval(g, interval);
+        else
+            g->interval_ns = interval;
+    }
+    g->started = true;
+    g->t_last_ns = s->t_capture_ns;
+    g->last_seq = s->seq;
+}
+
+/* Two radii and what they cost under the same load tell the fixed part of the cost. */
+static void learn_base(struct governor *g)
+{
+    double slope, base;
+
+    if (g->old.taps <= 0.0)
+        return;
+    slope = (g->now.ns - g->old.ns) / (g->now.taps - g->old.taps);
+    base = slope > 0.0 ? g->now.ns / slope - g->now.taps : -1.0;
+    /* A load that changed with the radius gives nonsense, which is mostly out of range. */
+    if (base >= 0.0 && base <= BASE_MAX)
+        g->base += (g->base_known ? 0.3 : 1.0) * (base - g->base);
+    g->base_known = true;
+}
+
+/* The costs that are learnt from are those just before and just after a change of radius, so that
+ * a step in load that caused it is in both. */
+static void follow_cost(struct governor *g, struct governor_cost c)
+{
+    if (c.taps > g->now.taps || c.taps < g->now.taps) {
+        g->old = g->now_frames >= LEARN_FRAMES ? g->now : (struct governor_cost){0};
+        g->now = c;
+        g->now_frames = 0;
+    }
+    g->now_frames++;
+    g->now.ns += 0.5 * (c.ns - g->now.ns);
+    if (g->now_frames == LEARN_FRAMES)
+        learn_base(g);
+}
+
+/* Clears what the last ten seconds held before, up to @second. */
+static void forget_seconds(struct governor *g, int64_t second)
+{
+    const int64_t passed = second - g->second;
+
+    for (int64_t k = 0; k < GOVERNOR_SECONDS && passed != 0; k++) {
+        const int slot = (int)((uint64_t)(second - k) % GOVERNOR_SECONDS);
+
+        if (passed > 0 && k >= passed)
+            break;
+        g->high_cost[slot] = (struct governor_cost){0.0, 1.0};
+        g->high_other[slot] = 0.0;
+    }
+    g->second = second;
+}
+
+/* A camera that has become slower made frames look as if they had been read late, until that was
+ * known: what was held against us then was not ours. */
+static void follow_camera(struct governor *g, int64_t camera_ns)
+{
+    if (camera_ns <= g->camera_ns + CAMERA_STEP_NS) {
+        g->camera_ns = camera_ns < g->camera_ns ? camera_ns : g->camera_ns;
+        return;
+    }
+    g->camera_ns = camera_ns;
+    memset(g->other, 0, sizeof(g->other));
+    memset(g->high_other, 0, sizeof(g->high_other));
+    if (g->passing)
+        g->t_probe_ns = g->t_last_ns;
+}
+
+static void follow_load(struct governor *g, const struct governor_sample *s, struct governor_cost c)
+{
+    const double scale = scale_of(g, c);
+    const int64_t second = s->t_capture_ns / 1000000000;
+    const int slot = (int)((uint64_t)second % GOVERNOR_SECONDS);
+    struct governor_cost high;
+
+    g->mean_scale = g->mean_scale > 0.0 ? g->mean_scale + 0.1 * (scale - g->mean_scale) : scale;
+    if (g->fail_scale > 0.0 && g->mean_scale > g->fail_scale)
+        g->fail_scale = g->mean_scale;
+    g->cost[g->next] = c;
+    g->other[g->next] = (double)s->other_ns;
+    g->next = (g->next + 1) % GOVERNOR_WINDOW;
+    g->n += g->n < GOVERNOR_WINDOW;
+
+    forget_seconds(g, second);
+    high = second_highest_cost(g);
+    if (scale_of(g, high) > scale_of(g, g->high_cost[slot]))
+        g->high_cost[slot] = high;
+    g->high_other[slot] = fmax(g->high_other[slot], second_highest_other(g));
+}
+
+/* A radius fits when the picture is not late and the filter keeps up with the camera. */
+static bool fits(const struct governor *g, double scale, double other, int radius, double margin)
+{
+    const double cost = scale * (taps(g, radius) + g->base);
+
+    return other + cost <= margin * budget_ns(g) && cost <= g->interval_ns;
+}
+
+static bool fits_recently(const struct governor *g, int radius, double margin)
+{
+    const double scale = scale_of(g, second_highest_cost(g));
+
+    return fits(g, scale, second_highest_other(g), radius, margin);
+}
+
+/* Whether two of the last frames at the present radius say that it does not fit: measured, not
+ * reckoned from what other radii cost. */
+static bool measured_too_slow(const struct governor *g)
+{
+    const double own = taps(g, g->limit), other = second_highest_other(g);
+    double first = 0.0, second = 0.0;
+
+    for (int i = 0; i < g->n; i++)
+        if (g->cost[i].taps >= own && g->cost[i].taps <= own) {
+            second = fmax(second, fmin(first, g->cost[i].ns));
+            first = fmax(first, g->cost[i].ns);
+        }
+    return second > 0.0 && (other + second > budget_ns(g) || second > g->interval_ns);
+}
+
+static bool fitted_for_long(const struct governor *g, int radius)
+{
+    double scale = 0.0, other = 0.0;
+
+    for (int i = 0; i < GOVERNOR_SECONDS; i++) {
+        scale = fmax(scale, scale_of(g, g->high_cost[i]));
+        other = fmax(other, g->high_other[i]);
+    }
+    return fits(g, scale, other, radius, UP_MARGIN);
+}
+
+/* The model overrates what small radii cost until it has learnt better. So nothing passes
+ * unfiltered before radius_min itself has been tried. */
+static void go_down(struct governor *g)
+{
+    /* A higher radius that was just tried costs more than the model said. */
+    if (g->now_frames < LEARN_FRAMES)
+        learn_base(g);
+    g->fail_scale = fmax(g->fail_scale, g->mean_scale);
+    if (g->limit <= g->config.radius_min) {
+        g->limit = 0;
+        g->passing = true;
+        g->t_probe_ns = g->t_last_ns + PROBE_NS;
+        return;
+    }
+    do
+        g->limit--;
+    while (g->limit > g->config.radius_min && !fits_recently(g, g->limit, UP_MARGIN));
+}
+
+static void go_up(struct governor *g)
+{
+    const int radius = g->limit + 1;
+    const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
+
+    if (!fitted_for_long(g, radius) && !(relieved && fits_recently(g, radius, UP_MARGIN)))
+        return;
+    g->limit = radius;
+    if (g->limit == g->config.radius)
+        g->fail_scale = 0.0;
+}
+
+/* While frames pass, nothing is learnt but from a probe. */
+static int step_passing(struct governor *g, const struct governor_sample *s)
+{
+    const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
+    int64_t wait_ns;
+
+    if (s->radius == 0)
+        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.radius_min;
+    g->mean_scale = scale_of(g, c);
+    if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.radius_min, UP_MARGIN)) {
+        wait_ns = PROBE_SHARE * s->filter_ns;
+        g->t_probe_ns = s->t_capture_ns + (wait_ns > PROBE_NS ? wait_ns : PROBE_NS);
+        return 0;
+    }
+    g->passing = false;
+    g->n = g->next = 0;
+    return g->config.radius_min;
+}
+
+int64_t governor_budget_ns(const struct governor *g)
+{
+    return (int64_t)budget_ns(g);
+}
+
+int governor_step(struct governor *g, const struct governor_sample *s)
+{
+    follow_interval(g, s);
+    follow_camera(g, s->camera_ns);
+    if (g->config.radius == 0 || g->interval_ns <= 0.0)
+        return g->limit = g->config.radius;
+    if (g->passing)
+        return g->limit = step_passing(g, s);
+    if (s->radius > 0) {
+        const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
+
+        follow_cost(g, c);
+        follow_load(g, s, c);
+    }
+    if (measured_too_slow(g))
+        go_down(g);
+    else if (g->limit < g->config.radius)
+        go_up(g);
+    return g->limit;
+}

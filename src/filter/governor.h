@@ -1,0 +1,89 @@
+#pragma once
+/* Limits the radius so that no frame is late: per frame it is told what the frame cost, and it
+ * answers with the radius for the next one. Pure arithmetic: no clock, no I/O, no allocation;
+ * its notion of time is the camera's timestamps. Context: plain data, one owner (the filter
+ * thread).
+ *
+ * The model is cost(r) = scale * (taps(r) + base): `scale` follows the machine's load frame by
+ * frame, `base` (what a frame costs beside its taps, counted in taps) is learnt when the radius
+ * changes. What is held against the budget is a high percentile, the second highest of the
+ * last GOVERNOR_WINDOW frames, so that one spike changes nothing and a step in load acts after
+ * two frames. The present radius is judged by what it was measured to cost, others by the model.
+ *   down: at once, to the largest radius that fits.
+ *   up:   one step per frame, where the higher radius would have fitted every frame of the last
+ *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
+ *         around a constant load therefore cannot make the picture pump.
+ * Where radius_min was tried and does not fit, frames pass unfiltered. About once a second one of
+ * them is filtered at radius_min to find out whether that is still so: a probe, which is measured
+ * and not shown, so that the picture does not flicker.
+ *
+ * The latency that counts is what the program adds, from when a frame could be read to the end of
+ * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "filter/filter.h"
+
+#define GOVERNOR_WINDOW 24
+#define GOVERNOR_SECONDS 10
+
+struct governor_config {
+    int64_t budget_ns;   /* > 0: fixed; 0: one frame interval */
+    int64_t interval_ns; /* of the source, as announced; 0 = unknown, will be measured */
+    int radius;          /* asked for */
+    int radius_min;      /* at least 1 */
+    enum window_shape window;
+};
+
+struct governor_sample {
+    int64_t t_capture_ns; /* camera timestamp of the frame */
+    uint64_t seq;         /* camera's frame number: gaps are frames that were lost */
+    int64_t filter_ns;    /* what filtering cost */
+    int64_t other_ns;  /* the rest of the newest added latency: late reading, conversion, write */
+    int64_t camera_ns; /* the camera's own delay as it was known for that latency */
+    int radius;        /* what it was filtered with */
+};
+
+struct governor_cost {
+    double ns, taps;
+};
+
+struct governor {
+    struct governor_config config;
+    int limit;    /* the answer: radius for the next frame */
+    bool passing; /* even radius_min is too slow: limit is 0, or radius_min for a probe */
+
+    double interval_ns; /* estimate; 0 = not known yet */
+    bool off_above;     /* whether the last interval was longer than that */
+    int n_off;          /* intervals in a row that were off to that side */
+    int64_t t_last_ns, t_probe_ns;
+    int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
+    uint64_t last_seq;
+    bool started;
+
+    double base;       /* taps' worth of fixed cost */
+    bool base_known;   /* learnt at least once */
+    double mean_scale; /* ns per tap, smoothed; 0 = not known yet */
+    double fail_scale; /* highest mean_scale since the limit went down; 0 = not limited */
+    struct governor_cost old, now; /* recent cost at the radius before and at the present one */
+    int now_frames;
+
+    int n; /* frames in the window, the newest at (next - 1) */
+    int next;
+    struct governor_cost cost[GOVERNOR_WINDOW];
+    double other[GOVERNOR_WINDOW];
+    struct governor_cost high_cost[GOVERNOR_SECONDS]; /* percentile of each of the last seconds */
+    double high_other[GOVERNOR_SECONDS];
+    int64_t second;
+};
+
+void governor_init(struct governor *g, const struct governor_config *config);
+
+/* Takes over changed settings, which act on the next frame, and keeps what was learnt. */
+void governor_configure(struct governor *g, const struct governor_config *config);
+
+/* The latency that is held at present, in ns; 0 while the interval is not known. */
+int64_t governor_budget_ns(const struct governor *g);
+
+/* One frame was filtered, or passed; returns the radius for the next. */
+int governor_step(struct governor *g, const struct governor_sample *sample);

@@ -1,0 +1,25 @@
+#pragma once
+/* Y'CbCr as R'G'B': matrices, ranges and the colour distance of the image contract.
+ *
+ * R'G'B' here is on a 0..255 scale and not clamped, so that it is linear in Y'CbCr: distances
+ * between colours then need only differences of Y'CbCr samples. Source of the coefficients:
+ * ITU-R BT.601-7 and BT.709-6 (luma weights, quantization to 8 bits), and JFIF for full range.
+ * Pure functions; any thread. */
+#include "picture/frame.h"
+
+/* @m maps a difference (dY, dU, dV) of 8-bit samples to a difference (dR, dG, dB). */
+void colour_to_rgb(struct colour c, double m[3][3]);
+
+/* The Cholesky factor of M^T M, M being the matrix above:
+ *     Y1 = a Y + b U + c V,   U1 = d U + e V,   V1 = f V
+ * for which |dRGB|^2 = dY1^2 + dU1^2 + dV1^2. U1 and V1 need chroma alone, so that pixels
+ * which share a chroma sample share them too. */
+struct colour_distance {
+    double a, b, c, d, e, f;
+};
+
+struct colour_distance colour_distance(struct colour c);
+
+/* The 8-bit Y'CbCr of @from expressed in @to:
+ *     out[i] = offset[i] + sum over j of m[i][j] * in[j] */
+void colour_convert(struct colour from, struct colour to, double m[3][3], double offset[3]);

@@ -1,0 +1,174 @@
+#include "picture/convert.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "picture/colour.h"
+
+#define FIXED_BITS 14
+
+/* A colour conversion in fixed point; `offset` includes one half for rounding. */
+struct conversion {
+    int32_t m[3][3];
+    int32_t offset[3];
+    bool identity;
+};
+
+enum frame_format working_format(enum frame_format format)
+{
+    switch (format) {
+    case FRAME_UYVY:
+        return FRAME_YUYV;
+    case FRAME_MJPG:
+        return FRAME_I422;
+    default:
+        return format;
+    }
+}
+
+static struct conversion conversion_between(struct colour from, struct colour to)
+{
+    struct conversion c = {.identity = from.matrix == to.matrix && from.range == to.range};
+    double m[3][3], offset[3];
+
+    colour_convert(from, to, m, offset);
+    for (int i = 0; i < 3; i++) {
+        c.offset[i] = (int32_t)lround((offset[i] + 0.5) * (1 << FIXED_BITS));
+        for (int j = 0; j < 3; j++)
+            c.m[i][j] = (int32_t)lround(m[i][j] * (1 << FIXED_BITS));
+    }
+    return c;
+}
+
+static void gather(uint8_t *restrict row, const struct samples *s, int y)
+{
+    const uint8_t *restrict p = s->base + (size_t)y * s->stride;
+
+    switch (s->step) {
+    case 1:
+        memcpy(row, p, (size_t)s->width);
+        break;
+    case 2:
+        for (int x = 0; x < s->width; x++)
+            row[x] = p[2 * x];
+        break;
+    default:
+        for (int x = 0; x < s->width; x++)
+            row[x] = p[4 * x];
+    }
+}
+
+static void scatter(const struct samples *s, int y, const uint8_t *restrict row)
+{
+    uint8_t *restrict p = s->base + (size_t)y * s->stride;
+
+    switch (s->step) {
+    case 1:
+        memcpy(p, row, (size_t)s->width);
+        break;
+    case 2:
+        for (int x = 0; x < s->width; x++)
+            p[2 * x] = row[x];
+        break;
+    default:
+        for (int x = 0; x < s->width; x++)
+            p[4 * x] = row[x];
+    }
+}
+
+/* Row @y of component @c as it is on a chroma grid of @hshift and @vshift (luma: 0 and 0). */
+static void fetch(uint8_t *restrict row, const struct frame *f, int c, int hshift, int vshift,
+                  int y)
+{
+    const struct format_info *info = &format_table[f->format];
+    const int from_h = c ? info->hshift : 0, from_v = c ? info->vshift : 0;
+    const int width = (f->width + (1 << hshift) - 1) >> hshift;
+    uint8_t a[FRAME_MAX_SIDE], b[FRAME_MAX_SIDE];
+    struct samples s;
+
+    if (c >= info->components) {
+        memset(row, 128, (size_t)width);
+        return;
+    }
+    s = frame_samples(f, c);
+    if (vshift > from_v) {
+        gather(a, &s, 2 * y);
+        gather(b, &s, 2 * y + 1 < s.height ? 2 * y + 1 : 2 * y);
+        for (int x = 0; x < s.width; x++)
+            a[x] = (uint8_t)((a[x] + b[x] + 1) / 2);
+    } else {
+        gather(a, &s, y >> (from_v - vshift));
+    }
+    if (hshift > from_h)
+        for (int x = 0; x < width; x++)
+            row[x] = (uint8_t)((a[2 * x] + a[2 * x + 1] + 1) / 2);
+    else if (hshift < from_h)
+        for (int x = 0; x < width; x++)
+            row[x] = a[x / 2];
+    else
+        memcpy(row, a, (size_t)width);
+}
+
+/* out = m[0] y + m[1] u + m[2] v + offset, clamped to bytes. @out may be one of the inputs. */
+static void mix(uint8_t *out, const int32_t m[3], int32_t offset, const uint8_t *y,
+                const uint8_t *u, const uint8_t *v, int width)
+{
+    for (int x = 0; x < width; x++) {
+        const int32_t sum = (m[0] * y[x] + m[1] * u[x] + m[2] * v[x] + offset) >> FIXED_BITS;
+
+        out[x] = (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+    }
+}
+
+static void convert_luma(const struct frame *dst, const struct frame *src,
+                         const struct conversion *c)
+{
+    const struct samples to = frame_samples(dst, 0);
+    uint8_t y[FRAME_MAX_SIDE], u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE];
+
+    for (int row = 0; row < to.height; row++) {
+        fetch(y, src, 0, 0, 0, row);
+        if (!c->identity) {
+            fetch(u, src, 1, 0, 0, row);
+            fetch(v, src, 2, 0, 0, row);
+            mix(y, c->m[0], c->offset[0], y, u, v, to.width);
+        }
+        scatter(&to, row, y);
+    }
+}
+
+/* Chroma needs no luma: both matrices map greys to greys, so that m[1][0] and m[2][0] are 0. */
+static void convert_chroma(const struct frame *dst, const struct frame *src,
+                           const struct conversion *c)
+{
+    const struct format_info *info = &format_table[dst->format];
+    const struct samples to_u = frame_samples(dst, 1), to_v = frame_samples(dst, 2);
+    uint8_t u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
+
+    for (int row = 0; row < to_u.height; row++) {
+        fetch(u, src, 1, info->hshift, info->vshift, row);
+        fetch(v, src, 2, info->hshift, info->vshift, row);
+        if (c->identity) {
+            scatter(&to_u, row, u);
+            scatter(&to_v, row, v);
+            continue;
+        }
+        mix(out, c->m[1], c->offset[1], u, u, v, to_u.width);
+        scatter(&to_u, row, out);
+        mix(out, c->m[2], c->offset[2], u, u, v, to_u.width);
+        scatter(&to_v, row, out);
+    }
+}
+
+void convert_frame(struct frame *dst, const struct frame *src)
+{
+    const struct conversion c = conversion_between(src->colour, dst->colour);
+
+    if (c.identity && dst->format == src->format) {
+        frame_copy(dst, src);
+        return;
+    }
+    convert_luma(dst, src, &c);
+    if (format_table[dst->format].components > 1)
+        convert_chroma(dst, src, &c);
+}

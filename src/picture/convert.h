@@ -1,0 +1,28 @@
+#pragma once
+/* From one picture layout to another: the camera's to the working layout of the engines (this
+ * is the one copy a captured frame takes), and the working layout to what a sink wants.
+ * Context: any thread; the frames are the caller's. */
+#include "base/error.h"
+#include "picture/frame.h"
+
+/* The layout in which frames of @format are filtered: itself, but YUYV for UYVY and 4:2:2
+ * planes for MJPG. */
+enum frame_format working_format(enum frame_format format);
+
+/* Writes @src to @dst, both raw and of equal size, in the format and colour of @dst. Chroma is
+ * replicated where @dst has more of it, averaged (rounded to nearest, rows
+ * first) where it has less, and
+ * 128 where @src is grey. Samples that need no change are copied exactly. */
+void convert_frame(struct frame *dst, const struct frame *src);
+
+/* Decoder of MJPG frames (mjpeg.c). One per thread. */
+struct mjpeg;
+
+/* -ENOMEM; -ENOTSUP: the program was built without it. */
+int mjpeg_create(struct mjpeg **ret);
+void mjpeg_destroy(struct mjpeg *m); /* accepts NULL */
+
+/* Decodes the JPEG @src to the planes of @dst (4:2:2 planes, full range, the camera's size),
+ * without a detour over R'G'B'. -EBADMSG: not a whole JPEG of that size, @dst is undefined and
+ * @err says why. -ENOMEM. */
+int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, struct error *err);

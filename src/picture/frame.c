@@ -1,0 +1,179 @@
+#include "picture/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const struct format_info format_table[FRAME_N_FORMATS] = {
+    [FRAME_YUYV] = {"yuyv", 1, 3, 1, 0, {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}},
+    [FRAME_UYVY] = {"uyvy", 1, 3, 1, 0, {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}}},
+    [FRAME_NV12] = {"nv12", 2, 3, 1, 1, {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}},
+    [FRAME_I420] = {"yu12", 3, 3, 1, 1, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_I422] = {"422p", 3, 3, 1, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_I444] = {"444p", 3, 3, 0, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_GREY] = {"grey", 1, 1, 0, 0, {{0, 0, 1}}},
+    [FRAME_MJPG] = {.name = "mjpg"},
+};
+
+static int shifted(int n, int shift)
+{
+    return (n + (1 << shift) - 1) >> shift;
+}
+
+struct samples frame_samples(const struct frame *f, int component)
+{
+    const struct format_info *info = &format_table[f->format];
+    const struct component_layout *c = &info->component[component];
+    const bool chroma = component > 0;
+
+    return (struct samples){
+        .base = f->plane[c->plane] + c->offset,
+        .stride = f->stride[c->plane],
+        .step = c->step,
+        .width = chroma ? shifted(f->width, info->hshift) : f->width,
+        .height = chroma ? shifted(f->height, info->vshift) : f->height,
+    };
+}
+
+int frame_plane_rows(const struct frame *f, int plane)
+{
+    return plane ? shifted(f->height, format_table[f->format].vshift) : f->height;
+}
+
+size_t frame_row_bytes(const struct frame *f, int plane)
+{
+    const struct format_info *info = &format_table[f->format];
+    size_t bytes = 0;
+
+    for (int c = 0; c < info->components; c++) {
+        const size_t columns = (size_t)(c ? shifted(f->width, info->hshift) : f->width);
+
+        if (info->component[c].plane == plane)
+            bytes += columns;
+    }
+    return bytes;
+}
+
+static size_t layout(struct frame *f, size_t align)
+{
+    size_t total = 0;
+
+    for (int p = 0; p < format_table[f->format].planes; p++) {
+        f->stride[p] = (frame_row_bytes(f, p) + align - 1) / align * align;
+        total += f->stride[p] * (size_t)frame_plane_rows(f, p);
+    }
+    return total;
+}
+
+size_t frame_layout(struct frame *f)
+{
+    return layout(f, FRAME_ALIGN);
+}
+
+size_t frame_layout_packed(struct frame *f)
+{
+    return layout(f, 1);
+}
+
+void frame_attach(struct frame *f, void *memory)
+{
+    uint8_t *p = memory;
+
+    for (int i = 0; i < format_table[f->format].planes; i++) {
+        f->plane[i] = p;
+        p += f->stride[i] * (size_t)frame_plane_rows(f, i);
+    }
+}
+
+int frame_alloc(struct frame *f)
+{
+    const size_t size = frame_layout(f);
+    void *memory = aligned_alloc(FRAME_ALIGN, (size + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN);
+
+    if (!memory)
+        return -ENOMEM;
+    frame_attach(f, memory);
+    return 0;
+}
+
+void frame_free(struct frame *f)
+{
+    free(f->plane[0]);
+    f->plane[0] = NULL;
+}
+
+void frame_copy(struct frame *dst, const struct frame *src)
+{
+    for (int p = 0; p < format_table[src->format].planes; p++) {
+        const size_t bytes = frame_row_bytes(src, p);
+        const int rows = frame_plane_rows(src, p);
+
+        if (bytes == src->stride[p] && bytes == dst->stride[p]) {
+            memcpy(dst->plane[p], src->plane[p], bytes * (size_t)rows);
+            continue;
+        }
+        for (int y = 0; y < rows; y++)
+            memcpy(dst->plane[p] + (size_t)y * dst->stride[p],
+                   src->plane[p] + (size_t)y * src->stride[p], bytes);
+    }
+}
+
+double frame_squared_error(const struct frame *a, const struct frame *b)
+{
+    double sum = 0.0;
+
+    for (int c = 0; c < format_table[a->format].components; c++) {
+        const struct samples s = frame_samples(a, c), t = frame_samples(b, c);
+
+        for (int y = 0; y < s.height; y++) {
+            const uint8_t *p = s.base + (size_t)y * s.stride, *q = t.base + (size_t)y * t.stride;
+            uint64_t row = 0;
+
+            for (int x = 0; x < s.width; x++) {
+                const int d = p[x * s.step] - q[x * t.step];
+
+                row += (uint64_t)(d * d);
+            }
+            sum += (double)row;
+        }
+    }
+    return sum;
+}
+
+struct frame frame_like(const struct frame *like)
+{
+    return (struct frame){
+        .format = like->format,
+        .width = like->width,
+        .height = like->height,
+        .colour = like->colour,
+    };
+}
+
+int format_from_name(const char *name)
+{
+    for (int i = 0; i < FRAME_N_FORMATS; i++)
+        if (!strcmp(name, format_table[i].name))
+            return i;
+    return -1;
+}
+
+const char *frame_size_problem(int width, int height)
+{
+    if (width < 2 || height < 1)
+        return "the picture must be at least 2x1 pixels";
+    if (width > FRAME_MAX_SIDE || height > FRAME_MAX_SIDE)
+        return "the picture may be at most 16384 pixels wide and high";
+    if (width % 2)
+        return "the width must be even";
+    return NULL;
+}
+
+int64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}

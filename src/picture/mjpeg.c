@@ -1,0 +1,211 @@
+/* MJPG frames through libturbojpeg, straight to planes. A 4:2:0 JPEG is decoded to every other
+ * chroma row of the 4:2:2 picture, so that it needs no second buffer. */
+#include "picture/convert.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_MJPEG
+#include <turbojpeg.h>
+
+/* The second bytes of JPEG's markers: start of scan, restart interval, restarts. */
+enum { MARKER_SOS = 0xda, MARKER_DRI = 0xdd, MARKER_RST0 = 0xd0, MARKER_RST7 = 0xd7 };
+
+struct mjpeg {
+    tjhandle handle;
+    uint8_t *spare_planes; /* of JPEGs that cannot be decoded in place */
+    size_t spare_size;
+};
+
+int mjpeg_create(struct mjpeg **ret)
+{
+    struct mjpeg *m = calloc(1, sizeof(*m));
+
+    if (!m)
+        return -ENOMEM;
+    m->handle = tjInitDecompress();
+    if (!m->handle) {
+        free(m);
+        return -ENOMEM;
+    }
+    *ret = m;
+    return 0;
+}
+
+void mjpeg_destroy(struct mjpeg *m)
+{
+    if (!m)
+        return;
+    (void)tjDestroy(m->handle);
+    free(m->spare_planes);
+    free(m);
+}
+
+/* Whether no part between restart markers is lost; true where there are none. Where data is lost
+ * in the midst, the decoder may find a wrong marker only after it has warned of stray bytes, and
+ * it tells no more than its first warning. */
+static bool restarts_complete(const struct frame *src, const struct frame *dst, int subsamp)
+{
+    const uint8_t *data = src->plane[0];
+    const int mcus = (dst->width + tjMCUWidth[subsamp] - 1) / tjMCUWidth[subsamp] *
+                     ((dst->height + tjMCUHeight[subsamp] - 1) / tjMCUHeight[subsamp]);
+    int interval = 0, n = 0;
+    size_t at = 2;
+
+    while (at + 6 <= src->bytes && data[at] == 0xff && data[at + 1] != MARKER_SOS) {
+        if (data[at + 1] == MARKER_DRI)
+            interval = data[at + 4] << 8 | data[at + 5];
+        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
+    }
+    for (; at + 1 < src->bytes; at++)
+        n += data[at] == 0xff && data[at + 1] >= MARKER_RST0 && data[at + 1] <= MARKER_RST7;
+    return !interval || n >= (mcus - 1) / interval;
+}
+
+static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
+                  int strides[3], const struct frame *dst, int subsamp, struct error *err)
+{
+    if (!tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
+                                 dst->width, strides, dst->height, 0))
+        return 0;
+    /* A cut JPEG decodes with a warning, its rest grey: such a picture is not shown. Stray bytes
+     * between whole segments do no harm, and some cameras put them into every frame. */
+    if (tjGetErrorCode(m->handle) == TJERR_WARNING &&
+        strstr(tjGetErrorStr2(m->handle), "extraneous bytes") &&
+        restarts_complete(src, dst, subsamp))
+        return 0;
+    return error_set(err, -EBADMSG, "damaged JPEG: %s", tjGetErrorStr2(m->handle));
+}
+
+static void grey_chroma(struct frame *dst)
+{
+    for (int c = 1; c < 3; c++)
+        for (int y = 0; y < dst->height; y++)
+            memset(dst->plane[c] + (size_t)y * dst->stride[c], 128, (size_t)dst->width / 2);
+}
+
+static void double_chroma_rows(struct frame *dst)
+{
+    for (int c = 1; c < 3; c++)
+        for (int y = 1; y < dst->height; y += 2)
+            memcpy(dst->plane[c] + (size_t)y * dst->stride[c],
+                   dst->plane[c] + (size_t)(y - 1) * dst->stride[c], (size_t)dst->width / 2);
+}
+
+/* Decodes to planes of their own, as wide and high as libturbojpeg wants them, and takes for each
+ * sample of @dst the nearest: for rare subsamplings, and for heights that are not whole blocks. */
+static int decode_apart(struct mjpeg *m, const struct frame *src, struct frame *dst, int subsamp,
+                        struct error *err)
+{
+    unsigned char *planes[3];
+    int strides[3], rows[3], r;
+    size_t size = 0;
+
+    for (int c = 0; c < 3; c++) {
+        strides[c] = tjPlaneWidth(c, dst->width, subsamp);
+        rows[c] = tjPlaneHeight(c, dst->height, subsamp);
+        size += (size_t)strides[c] * (size_t)rows[c];
+    }
+    if (size > m->spare_size) {
+        uint8_t *spare = realloc(m->spare_planes, size);
+
+        if (!spare)
+            return error_set(err, -ENOMEM, "out of memory for a JPEG");
+        m->spare_planes = spare;
+        m->spare_size = size;
+    }
+    planes[0] = m->spare_planes;
+    planes[1] = planes[0] + (size_t)strides[0] * (size_t)rows[0];
+    planes[2] = planes[1] + (size_t)strides[1] * (size_t)rows[1];
+    r = decode(m, src, planes, strides, dst, subsamp, err);
+    if (r)
+        return r;
+    for (int c = 0; c < 3; c++) {
+        const int width = c ? dst->width / 2 : dst->width;
+        /* Luma samples to a sample of the decoded plane, and to one of @dst. */
+        const int from_h = (dst->width + strides[c] - 1) / strides[c], to_h = c ? 2 : 1;
+        const int from_v = (dst->height + rows[c] - 1) / rows[c];
+
+        for (int y = 0; y < dst->height; y++) {
+            const uint8_t *from = planes[c] + (size_t)(y / from_v) * (size_t)strides[c];
+            uint8_t *to = dst->plane[c] + (size_t)y * dst->stride[c];
+
+            for (int x = 0; x < width; x++)
+                to[x] = from[x * to_h / from_h];
+        }
+    }
+    return 0;
+}
+
+/* The planes that libturbojpeg writes are padded to whole blocks of the subsampling. */
+static bool fits_in_place(const struct frame *dst, int subsamp)
+{
+    return (subsamp == TJSAMP_422 || subsamp == TJSAMP_420) &&
+           tjPlaneHeight(0, dst->height, subsamp) == dst->height;
+}
+
+static int check_header(struct mjpeg *m, const struct frame *src, const struct frame *dst,
+                        int *subsamp, struct error *err)
+{
+    int width, height, space;
+
+    if (tjDecompressHeader3(m->handle, src->plane[0], (unsigned long)src->bytes, &width, &height,
+                            subsamp, &space))
+        return error_set(err, -EBADMSG, "damaged JPEG: %s", tjGetErrorStr2(m->handle));
+    if (width != dst->width || height != dst->height)
+        return error_set(err, -EBADMSG, "JPEG of %dx%d in a stream of %dx%d", width, height,
+                         dst->width, dst->height);
+    if (space != TJCS_YCbCr && space != TJCS_GRAY)
+        return error_set(err, -EBADMSG, "JPEG that is not in Y'CbCr");
+    return 0;
+}
+
+int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, struct error *err)
+{
+    unsigned char *planes[3] = {dst->plane[0], dst->plane[1], dst->plane[2]};
+    int strides[3] = {(int)dst->stride[0], (int)dst->stride[1], (int)dst->stride[2]};
+    int subsamp, r;
+
+    r = check_header(m, src, dst, &subsamp, err);
+    if (r)
+        return r;
+    if (subsamp == TJSAMP_GRAY) {
+        grey_chroma(dst);
+        return decode(m, src, planes, strides, dst, subsamp, err);
+    }
+    if (!fits_in_place(dst, subsamp))
+        return decode_apart(m, src, dst, subsamp, err);
+    if (subsamp == TJSAMP_422)
+        return decode(m, src, planes, strides, dst, subsamp, err);
+    strides[1] *= 2;
+    strides[2] *= 2;
+    r = decode(m, src, planes, strides, dst, subsamp, err);
+    double_chroma_rows(dst);
+    return r;
+}
+
+#else
+
+int mjpeg_create(struct mjpeg **ret)
+{
+    (void)ret;
+    return -ENOTSUP;
+}
+
+void mjpeg_destroy(struct mjpeg *m)
+{
+    (void)m;
+}
+
+int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, struct error *err)
+{
+    (void)m;
+    (void)src;
+    (void)dst;
+    return error_set(err, -ENOTSUP, "MJPG is not built into this program");
+}
+
+#endif

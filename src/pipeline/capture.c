@@ -1,0 +1,484 @@
+#include "pipeline/capture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */
+
+/* Of nothing but damaged pictures, and it is opened anew. */
+#define DAMAGED_NS INT64_C(1000000000)
+
+/* What is assumed of a camera that is not there yet. */
+#define ASSUMED_WIDTH 1280
+#define ASSUMED_HEIGHT 720
+#define ASSUMED_FPS 30
+
+static struct source_config config_of(const struct capture *c, const char *name, bool again)
+{
+    struct source_config config = {
+        .name = name,
+        .width = c->wish.width,
+        .height = c->wish.height,
+        .fps = c->wish.fps,
+        .format = c->wish.format,
+        .again = again,
+        .stop_fd = c->wait_fd,
+    };
+
+    if (again && !config.width) {
+        config.width = c->picture.width;
+        config.height = c->picture.height;
+    }
+    return config;
+}
+
+static void close_source(struct capture *c)
+{
+    if (!c->source)
+        return;
+    c->n_dropped_before += c->source->n_dropped;
+    c->n_bad_before += c->source->n_bad;
+    c->source->ops->close(c->source);
+    c->source = NULL;
+    camera_delay_reset(&c->delay);
+}
+
+/* Makes room for pictures that are not as the slots are. */
+static int prepare_pictures(struct capture *c)
+{
+    const struct source *s = c->source;
+    const struct frame shape = {
+        .format = working_format(s->format), .width = s->width, .height = s->height};
+    int r;
+
+    if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg))
+        return -ENOTSUP;
+    c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
+                shape.format == c->picture.format;
+    if (c->direct || scaler_suits(c->scaler, &shape))
+        return 0;
+    scaler_destroy(c->scaler);
+    c->scaler = NULL;
+    frame_free(&c->scratch);
+    c->scratch = shape;
+    r = frame_alloc(&c->scratch);
+    return r ? r : scaler_create(&c->scaler, &c->picture, &shape);
+}
+
+static int open_source(struct capture *c, const char *name, bool again, struct error *err)
+{
+    const struct source_config config = config_of(c, name, again);
+    const int r = c->wish.ops->open(&c->source, &config, err);
+
+    if (r)
+        return r;
+    if (!strcmp(c->wish.name, "auto"))
+        (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
+    return 0;
+}
+
+/* Keeps what the first source is like. */
+static void adopt(struct capture *c)
+{
+    const struct source *s = c->source;
+
+    (void)snprintf(c->name, sizeof(c->name), "%s", s->name);
+    c->format = s->format;
+    c->picture = (struct frame){.format = working_format(s->format),
+                                .width = s->width,
+                                .height = s->height,
+                                .colour = s->colour};
+    c->fps = s->fps;
+    c->shared->live = s->live;
+}
+
+/* There is no source yet: the picture shall be as the user wishes. */
+static int assume(struct capture *c, struct error *err)
+{
+    const struct capture_wish *w = &c->wish;
+    const char *problem;
+
+    (void)snprintf(c->name, sizeof(c->name), "camera '%.100s'", w->name);
+    c->format = w->format < 0 ? FRAME_YUYV : (enum frame_format)w->format;
+    c->picture = (struct frame){.format = working_format(c->format),
+                                .width = w->width ? w->width : ASSUMED_WIDTH,
+                                .height = w->height ? w->height : ASSUMED_HEIGHT};
+    problem = frame_size_problem(c->picture.width, c->picture.height);
+    if (problem)
+        return error_usage(err, "size %dx%d: %s", w->width, w->height, problem);
+    c->fps = w->fps.num ? w->fps : (struct fraction){ASSUMED_FPS, 1};
+    c->shared->live = true;
+    return 0;
+}
+
+static int open_wait_fd(struct capture *c)
+{
+    const int fds[] = {c->shared->stop_fd, c->shared->wake_fd};
+
+    c->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (c->wait_fd < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++) {
+        struct epoll_event e = {.events = EPOLLIN};
+
+        if (epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, fds[i], &e))
+            return -errno;
+    }
+    return 0;
+}
+
+static void set_state(struct capture *c, enum stream_state state, const char *reason)
+{
+    c->state = state;
+    shared_set_state(c->shared, state, reason);
+}
+
+/* "auto" means the camera that there was, and any other only after a while: one that is replugged
+ * comes back. */
+static bool may_take_other(const struct capture *c)
+{
+    return !strcmp(c->wish.name, "auto") && *c->found;
+}
+
+/* Another program has the camera: no device will come or go when that lets go of it. */
+static void watch_release(struct capture *c)
+{
+    struct epoll_event e = {.events = EPOLLIN};
+
+    device_release_watch(&c->release, c->wish.name);
+    if (c->release.fd >= 0 && epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, c->release.fd, &e))
+        device_release_stop(&c->release);
+}
+
+/* The state of a lost camera is told when it begins and when it ends, not at every attempt.
+ * Context: the source is closed. */
+static void note_lost(struct capture *c, int code, const struct error *why)
+{
+    const int64_t now = now_ns();
+    int64_t t_other; /* when another camera may be taken */
+
+    if (c->lost) {
+        log_debug("%s", why->text);
+    } else {
+        log_warning("%s; waiting for the camera", why->text);
+        c->t_lost_ns = now;
+    }
+    c->lost = true;
+    t_other = may_take_other(c) ? c->t_lost_ns + OTHER_NS : 0;
+    c->t_retry_ns = now + backoff_fails(&c->retries, &backoff_device, now);
+    if (now < t_other && t_other < c->t_retry_ns)
+        c->t_retry_ns = t_other;
+    if (code == -EBUSY)
+        watch_release(c);
+    set_state(c, STREAM_LOST, why->text);
+}
+
+int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err)
+{
+    int r;
+
+    c->wish = *wish;
+    c->wait_fd = -1;
+    device_release_init(&c->release);
+    if (pthread_mutex_init(&c->lock, NULL))
+        return error_set(err, -ENOMEM, "out of memory");
+    r = open_wait_fd(c);
+    if (r)
+        return error_set(err, r, "epoll: %s", strerror(-r));
+    set_state(c, STREAM_STARTS, NULL);
+    c->t_whole_ns = now_ns();
+    r = open_source(c, c->wish.name, false, err);
+    if (r == 0) {
+        adopt(c);
+        r = prepare_pictures(c);
+        if (r)
+            return error_set(err, r, "%s: no memory or no JPEG decoder", c->name);
+    } else if (wait && r != -ECANCELED && !err->usage) {
+        note_lost(c, r, err);
+        r = assume(c, err);
+    }
+    if (r == 0 && c->fps.num)
+        c->shared->interval_ns = (int64_t)c->fps.den * 1000000000 / c->fps.num;
+    return r;
+}
+
+void capture_close(struct capture *c)
+{
+    if (!c->wish.ops)
+        return;
+    close_source(c);
+    mjpeg_destroy(c->mjpeg);
+    scaler_destroy(c->scaler);
+    frame_free(&c->scratch);
+    device_release_stop(&c->release);
+    if (c->wait_fd >= 0)
+        (void)close(c->wait_fd);
+    (void)pthread_mutex_destroy(&c->lock);
+}
+
+void capture_change(struct capture *c, const struct capture_wish *wish)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    c->next_wish = *wish;
+    c->has_next_wish = true;
+    (void)pthread_mutex_unlock(&c->lock);
+    (void)!write(c->shared->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void take_wish(struct capture *c)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    if (c->has_next_wish) {
+        close_source(c);
+        c->wish = c->next_wish;
+        c->found[0] = '\0';
+        c->t_retry_ns = 0;
+        c->has_next_wish = false;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+static void report(struct capture *c)
+{
+    const struct source *s = c->source;
+    const uint64_t dropped = c->n_dropped_before + (s ? s->n_dropped : 0);
+    const uint64_t bad = c->n_bad_before + (s ? s->n_bad : 0) + c->n_bad_jpegs;
+
+    stats_input(c->shared->stats, c->n_delivered + dropped + bad, dropped, bad, c->n_reconnects);
+}
+
+/* --- waiting --- */
+
+/* Why the camera is to be let go; STREAM_RUNS: it is not. Takes note of news from /dev. */
+static enum stream_state look_around(struct capture *c)
+{
+    struct shared *s = c->shared;
+    enum stream_state hold = STREAM_RUNS;
+    uint64_t n;
+
+    (void)!read(s->wake_fd, &n, sizeof(n));
+    take_wish(c);
+    (void)pthread_mutex_lock(&s->lock);
+    if (s->asleep)
+        hold = STREAM_ASLEEP;
+    else if (s->paused)
+        hold = STREAM_PAUSED;
+    else if (s->unwatched)
+        hold = STREAM_IDLE;
+    if (s->device_news != c->device_news) {
+        c->device_news = s->device_news;
+        c->retries = (struct backoff){0};
+        c->t_retry_ns = 0;
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+    return hold;
+}
+
+/* Until @deadline_ns, a wake-up or a stop. False: a stop. */
+static bool wait_until(const struct capture *c, int64_t deadline_ns)
+{
+    struct pollfd fd = {.fd = c->wait_fd, .events = POLLIN};
+    const int64_t ms = (deadline_ns - now_ns() + 999999) / 1000000;
+
+    if (deadline_ns == INT64_MAX)
+        (void)poll(&fd, 1, -1);
+    else if (ms > 0)
+        (void)poll(&fd, 1, (int)ms);
+    return !shared_stopping(c->shared);
+}
+
+/* Only devices are closed: others may want them, and some have a light. */
+static bool stand_by(struct capture *c, enum stream_state why)
+{
+    if (c->source && *c->source->reopen)
+        close_source(c);
+    else if (c->source)
+        c->source->rested = true;
+    if (c->state != why) {
+        log_info("%s: %s", c->name, stream_state_name(why));
+        set_state(c, why, NULL);
+    }
+    c->t_retry_ns = 0;
+    device_release_stop(&c->release);
+    return wait_until(c, INT64_MAX);
+}
+
+/* One attempt, when it is time for it. */
+static bool try_to_open(struct capture *c)
+{
+    const int64_t t_released_ns = device_release_due(&c->release);
+    const int64_t t_due_ns = t_released_ns < c->t_retry_ns ? t_released_ns : c->t_retry_ns;
+    const bool other = may_take_other(c);
+    struct error err;
+    int r;
+
+    if (now_ns() < t_due_ns)
+        return wait_until(c, t_due_ns);
+    device_release_stop(&c->release);
+    r = open_source(c, other ? c->found : c->wish.name, true, &err);
+    if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
+        r = open_source(c, "auto", true, &err);
+    if (r == 0) {
+        r = prepare_pictures(c);
+        if (r) {
+            (void)error_set(&err, r, "%s: no memory or no JPEG decoder", c->source->name);
+            close_source(c);
+        }
+    }
+    c->t_whole_ns = now_ns();
+    if (r == 0)
+        c->t_retry_ns = c->t_whole_ns + c->retries.pause_ns;
+    else if (r != -ECANCELED)
+        note_lost(c, r, &err);
+    return !shared_stopping(c->shared);
+}
+
+/* --- pictures --- */
+
+/* False: there is nothing more to read. */
+static bool handle_read_error(struct capture *c, int code, const struct error *err)
+{
+    if (code == -ECANCELED)
+        return !shared_stopping(c->shared);
+    if (code == -ENODATA)
+        return false;
+    if (!c->shared->live || (code != -ENODEV && code != -ETIMEDOUT && code != -EIO)) {
+        shared_fail(c->shared, code, err);
+        return false;
+    }
+    /* A camera that gives nothing is left running for the pause that it would get anyway. */
+    if (code == -ETIMEDOUT && c->lost && now_ns() < c->t_retry_ns)
+        return true;
+    close_source(c);
+    note_lost(c, code, err);
+    return true;
+}
+
+/* Pictures come: for the first time, or again. */
+static void note_running(struct capture *c)
+{
+    if (c->lost) {
+        log_info("%s is back", c->source->name);
+        c->n_reconnects++;
+    } else if (c->state != STREAM_STARTS) {
+        log_info("%s: running", c->source->name);
+    }
+    c->lost = false;
+    backoff_works(&c->retries, now_ns());
+    set_state(c, STREAM_RUNS, NULL);
+}
+
+/* The camera's layout to the working layout. False: the frame is damaged. */
+static bool take_picture(struct capture *c, const struct frame *image)
+{
+    struct slot *slot = c->slot;
+    struct frame *const to = c->direct ? &slot->raw : &c->scratch;
+    struct error err;
+    int r = 0;
+
+    slot->raw.colour = slot->out.colour = to->colour = image->colour;
+    slot->raw.seq = slot->out.seq = image->seq;
+    slot->raw.t_capture_ns = slot->out.t_capture_ns = image->t_capture_ns;
+    if (image->y4m_tags)
+        (void)snprintf(slot->y4m_tags, sizeof(slot->y4m_tags), "%s", image->y4m_tags);
+    slot->raw.y4m_tags = slot->out.y4m_tags = image->y4m_tags ? slot->y4m_tags : NULL;
+    if (image->format == FRAME_MJPG)
+        r = mjpeg_decode(c->mjpeg, image, to, &err);
+    else
+        convert_frame(to, image);
+    if (r == 0 && !c->direct)
+        scaler_run(c->scaler, &slot->raw, to);
+    if (r)
+        log_debug("frame %llu: %s", (unsigned long long)image->seq, err.text);
+    return r == 0;
+}
+
+/* Now and then a picture is damaged, and the last good one stays. A camera that gives nothing else
+ * is as good as one that gives nothing. */
+static bool tolerate_damage(struct capture *c)
+{
+    const int64_t limit = 5 * c->shared->interval_ns;
+    struct error err;
+
+    if (now_ns() - c->t_whole_ns <= (limit > DAMAGED_NS ? limit : DAMAGED_NS))
+        return true;
+    (void)error_set(&err, -ETIMEDOUT, "%s gives only damaged pictures", c->source->name);
+    return handle_read_error(c, -ETIMEDOUT, &err);
+}
+
+/* What is known of a frame stamped @t_capture_ns that was read at @t_read_ns. */
+static void note_times(struct capture *c, int64_t t_capture_ns, int64_t t_read_ns)
+{
+    struct slot *slot = c->slot;
+    int64_t t_readable_ns;
+
+    slot->wait_ns = t_read_ns - t_capture_ns;
+    slot->camera_ns = camera_delay_step(&c->delay, t_capture_ns, t_read_ns);
+    t_readable_ns = t_capture_ns + slot->camera_ns;
+    slot->t_readable_ns = t_readable_ns < t_read_ns ? t_readable_ns : t_read_ns;
+    slot->t_ready_ns = now_ns();
+    slot->convert_ns = slot->t_ready_ns - t_read_ns;
+}
+
+/* False: the reader of the ring has gone. */
+static bool deliver(struct capture *c, const struct frame *image)
+{
+    const int64_t t_read = now_ns();
+    const bool whole = take_picture(c, image);
+
+    if (whole && c->state != STREAM_RUNS)
+        note_running(c);
+    c->source->ops->release(c->source);
+    note_times(c, c->slot->raw.t_capture_ns, t_read);
+    if (!whole) {
+        c->n_bad_jpegs++;
+        return tolerate_damage(c);
+    }
+    c->t_whole_ns = t_read;
+    c->n_delivered++;
+    if (ring_put(c->out, &c->slot) == 0)
+        return true;
+    stats_unshown(c->shared->stats, 1);
+    return false;
+}
+
+static bool read_one(struct capture *c)
+{
+    const struct shared *s = c->shared;
+    struct error err = {.text = ""};
+    struct frame image;
+    const int r = c->source->ops->read(c->source, &image, &err);
+    bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image);
+
+    report(c);
+    /* A live stream ends when enough frames came out: some may never get there. */
+    if (!s->live && s->max_frames && c->n_delivered >= s->max_frames)
+        go_on = false;
+    return go_on;
+}
+
+void *capture_run(void *arg)
+{
+    struct capture *c = arg;
+    bool go_on = true;
+
+    while (go_on) {
+        const enum stream_state hold = look_around(c);
+
+        if (hold != STREAM_RUNS) {
+            go_on = stand_by(c, hold);
+            continue;
+        }
+        if (c->state > STREAM_LOST)
+            set_state(c, STREAM_STARTS, NULL);
+        go_on = c->source ? read_one(c) : try_to_open(c);
+    }
+    ring_close(c->out);
+    return NULL;
+}

@@ -1,0 +1,75 @@
+#pragma once
+/* The first stage: takes pictures from the source and brings them to the working layout.
+ *
+ * A camera is let go while there is a reason to (paused, nobody looks, the machine sleeps), and
+ * one that went is opened again until it is back, after pauses that double and that end at once
+ * when a device comes or is let go. The picture keeps the size that it had first, whatever comes
+ * back: all that is behind this stage does not notice. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/backoff.h"
+#include "filter/camera_delay.h"
+#include "picture/convert.h"
+#include "picture/scale.h"
+#include "pipeline/ring.h"
+#include "pipeline/stream.h"
+#include "source/source.h"
+#include "v4l2/watch.h"
+
+/* What to take pictures from. */
+struct capture_wish {
+    const struct source_ops *ops;
+    char name[SOURCE_NAME_MAX];
+    int width, height;   /* 0 = the source's choice */
+    struct fraction fps; /* 0/0 = the source's choice */
+    int format;          /* enum frame_format; -1 = the source's choice */
+};
+
+struct capture {
+    struct shared *shared;
+    struct ring *out;
+    struct slot *slot; /* to fill next */
+
+    /* What it was like when it was opened first, or shall be; it stays so for all that follows. */
+    char name[160];
+    enum frame_format format; /* of the source */
+    struct frame picture;     /* of the slots: working layout and size, no planes */
+    struct fraction fps;
+
+    struct capture_wish wish;
+    pthread_mutex_t lock;          /* guards the two below */
+    struct capture_wish next_wish; /* to be taken over */
+    bool has_next_wish;
+
+    int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared, and @release */
+    struct source *source;       /* NULL while it is closed */
+    struct camera_delay delay;   /* of the source */
+    char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
+    struct mjpeg *mjpeg;         /* NULL until a camera gives MJPG */
+    bool direct;                 /* pictures need no more than to be decoded or converted */
+    struct frame scratch;        /* else: in the source's size; owns its memory */
+    struct scaler *scaler;       /* and from there to the slot's */
+
+    enum stream_state state; /* as published */
+    bool lost;               /* from the first trouble until pictures come again */
+    int64_t t_lost_ns;
+    struct backoff retries;
+    int64_t t_retry_ns;            /* when the source is to be opened again */
+    struct device_release release; /* of a camera that another program has */
+    int64_t t_whole_ns;            /* when the last whole picture came, or the source was opened */
+    unsigned device_news;
+    uint64_t n_delivered, n_bad_jpegs, n_reconnects;
+    uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
+};
+
+/* Opens the source and tells @shared what it is like. @wait: if it is not there, waits for it in
+ * the thread, with a picture of the size that is wished for. @c->shared is set. Context: main. */
+int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err);
+void capture_close(struct capture *c);
+
+/* Lets the present source go and takes another live one. Context: any thread. */
+void capture_change(struct capture *c, const struct capture_wish *wish);
+
+/* The thread. */
+void *capture_run(void *capture);

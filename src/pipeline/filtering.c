@@ -1,0 +1,331 @@
+#include "pipeline/filtering.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "settings/settings.h"
+
+#define REST_NS INT64_C(30000000000) /* without a frame, and a GPU is let go */
+#define LOOK_NS INT64_C(1000000000)  /* without a frame, and an engine made anew is looked for */
+
+static struct wishes present_wishes(struct shared *s)
+{
+    struct wishes w;
+
+    (void)pthread_mutex_lock(&s->lock);
+    w = s->wishes;
+    (void)pthread_mutex_unlock(&s->lock);
+    return w;
+}
+
+static bool governed(const struct shared *s, const struct wishes *w)
+{
+    return s->live && w->latency_budget != BUDGET_OFF;
+}
+
+static struct governor_config governor_wishes(const struct shared *s, const struct wishes *w)
+{
+    return (struct governor_config){
+        .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
+        .interval_ns = s->interval_ns,
+        .radius = w->filter.radius,
+        .radius_min = w->radius_min,
+        .window = w->filter.window,
+    };
+}
+
+static void publish_engine(struct filtering *f)
+{
+    struct shared *s = f->shared;
+
+    (void)pthread_mutex_lock(&s->lock);
+    (void)snprintf(s->engine, sizeof(s->engine), "%s", f->engine->ops->name);
+    (void)snprintf(s->device, sizeof(s->device), "%s", f->engine->device);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
+                   struct error *err)
+{
+    const int r = engine_open(&f->engine, engine, config, err);
+    const struct governor_config limits = governor_wishes(f->shared, &f->shared->wishes);
+
+    if (r)
+        return r;
+    f->config = *config;
+    backoff_works(&f->retries, now_ns());
+    f->rest_ns = REST_NS;
+    f->depth = f->shared->live ? 1 : f->engine->depth;
+    if (f->depth > FILTERING_MAX_DEPTH)
+        f->depth = FILTERING_MAX_DEPTH;
+    governor_init(&f->governor, &limits);
+    publish_engine(f);
+    return 0;
+}
+
+void filtering_close(struct filtering *f)
+{
+    rebuild_stop(f->rebuild);
+    if (f->engine)
+        f->engine->ops->destroy(f->engine);
+}
+
+static bool on_cpu(const struct filtering *f)
+{
+    return f->engine->ops == &engine_simd || f->engine->ops == &engine_reference;
+}
+
+/* Puts the CPU in the place of an engine on a device, which is returned in @ret. */
+static int stand_in(struct filtering *f, struct engine **ret)
+{
+    struct error err;
+    int r;
+
+    *ret = f->engine;
+    f->lost = f->engine->ops;
+    f->engine = NULL;
+    r = engine_simd.create(&f->engine, &f->config, &err);
+    if (r == 0)
+        publish_engine(f);
+    f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */
+    return r;
+}
+
+/* Makes the engine that was lost again, in the background: at once if it was let go, else after
+ * @remains of it are cleared away, which can take most of a second, and a pause. */
+static void begin_rebuild(struct filtering *f, struct engine *remains)
+{
+    const struct rebuild_config config = {
+        .remains = remains,
+        .ops = f->lost,
+        .engine = f->config,
+        .memory = f->memory,
+        .bytes = f->memory_size,
+        .retries = &f->retries,
+    };
+
+    if (rebuild_start(&f->rebuild, &config) == 0)
+        return;
+    log_warning("engine %s is not started again: out of memory", f->lost->name);
+    f->lost = NULL;
+    engine_let_go(remains);
+}
+
+/* The device failed: the CPU takes over, beginning with the frames that were in flight. */
+static int replace_engine(struct filtering *f, int code)
+{
+    struct engine *failed;
+    int r;
+
+    if (on_cpu(f))
+        return code;
+    log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
+              f->engine->device, strerror(-code));
+    r = stand_in(f, &failed);
+    for (int i = 0; i < f->n_jobs && r == 0; i++) {
+        struct job *j = &f->jobs[i];
+
+        if (!j->submitted)
+            continue;
+        r = f->engine->ops->submit(f->engine, &j->slot->raw, &j->slot->out, &j->filter);
+        if (r == 0)
+            r = f->engine->ops->collect(f->engine);
+        j->submitted = false;
+    }
+    if (r == 0)
+        begin_rebuild(f, failed);
+    else
+        engine_let_go(failed);
+    return r;
+}
+
+/* The engine that was lost is there again. Context: nothing is in flight. */
+static void take_rebuilt(struct filtering *f)
+{
+    struct engine *e = rebuild_take(f->rebuild);
+
+    if (!e)
+        return;
+    rebuild_stop(f->rebuild);
+    f->rebuild = NULL;
+    f->lost = NULL;
+    f->engine->ops->destroy(f->engine);
+    f->engine = e;
+    backoff_works(&f->retries, now_ns());
+    f->depth = f->shared->live ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
+    publish_engine(f);
+    log_info("engine %s (%s) filters again", e->ops->name, e->device);
+}
+
+/* There has been nothing to filter for a while: the device may sleep until there is. */
+static int rest(struct filtering *f)
+{
+    struct engine *idle;
+    int r;
+
+    log_info("nothing to filter: the %s may sleep", f->engine->device);
+    r = stand_in(f, &idle);
+    engine_let_go(idle);
+    f->retries = (struct backoff){0};
+    return r;
+}
+
+static int start_job(struct filtering *f, struct slot *slot)
+{
+    struct shared *s = f->shared;
+    struct job *j = &f->jobs[f->n_jobs++];
+    const struct wishes w = present_wishes(s);
+    int r = 0;
+
+    *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
+    if (governed(s, &w)) {
+        const struct governor_config limits = governor_wishes(s, &w);
+
+        governor_configure(&f->governor, &limits);
+        j->filter.radius = f->governor.limit;
+        j->probe = f->governor.passing;
+    }
+    j->submitted = j->filter.radius > 0;
+    slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
+    slot->radius = j->probe ? 0 : j->filter.radius;
+    slot->radius_requested = w.filter.radius;
+    slot->result = slot->radius ? &slot->out : &slot->raw;
+    if (j->submitted)
+        r = f->engine->ops->submit(f->engine, &slot->raw, &slot->out, &j->filter);
+    return r ? replace_engine(f, r) : 0;
+}
+
+static void publish_budget(struct shared *s, int64_t budget_ns)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    s->budget_ns = budget_ns;
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static void log_passing(struct filtering *f)
+{
+    const int n = flips_step(&f->passing, f->governor.passing, f->t_done_ns);
+    char changes[64] = "";
+
+    if (n > 1)
+        (void)snprintf(changes, sizeof(changes), " (%d changes since the last message)", n);
+    if (n && f->governor.passing)
+        log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered%s",
+                    f->governor.config.radius_min, changes);
+    else if (n)
+        log_info("fast enough again: frames are filtered%s", changes);
+}
+
+static void govern(struct filtering *f, const struct job *j)
+{
+    struct shared *s = f->shared;
+    const struct slot *slot = j->slot;
+    const struct wishes w = present_wishes(s);
+    struct governor_sample sample = {
+        .t_capture_ns = slot->raw.t_capture_ns,
+        .seq = slot->raw.seq,
+        .filter_ns = slot->filter_ns,
+        .radius = j->filter.radius,
+    };
+
+    if (!governed(s, &w)) {
+        const struct governor_config limits = governor_wishes(s, &w);
+
+        if (f->governor.passing)
+            governor_init(&f->governor, &limits);
+        publish_budget(s, 0);
+        log_passing(f);
+        return;
+    }
+    (void)pthread_mutex_lock(&s->lock);
+    sample.other_ns = s->other_ns;
+    sample.camera_ns = s->camera_ns;
+    (void)pthread_mutex_unlock(&s->lock);
+    (void)governor_step(&f->governor, &sample);
+    publish_budget(s, governor_budget_ns(&f->governor));
+    log_passing(f);
+}
+
+/* Waits for the oldest frame in flight and hands it on. */
+static int finish_job(struct filtering *f)
+{
+    const struct job *j = &f->jobs[0];
+    struct slot *slot = j->slot;
+    int64_t t_begun;
+    int r = 0;
+
+    if (j->submitted)
+        r = f->engine->ops->collect(f->engine);
+    if (r)
+        r = replace_engine(f, r);
+    if (r)
+        return r;
+    /* Frames in flight together share the time; each counts from when the one before was done. */
+    t_begun = j->t_start_ns > f->t_done_ns ? j->t_start_ns : f->t_done_ns;
+    f->t_done_ns = now_ns();
+    slot->filter_ns = f->t_done_ns - t_begun;
+    govern(f, j);
+    f->n_jobs--;
+    memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
+    r = ring_put(f->out, &slot);
+    if (r)
+        stats_unshown(f->shared->stats, 1);
+    f->spare[f->n_spare++] = slot;
+    return r;
+}
+
+/* What is left on both sides when the stage ends is counted, not shown. */
+static void abandon(struct filtering *f)
+{
+    uint64_t n = (uint64_t)f->n_jobs;
+
+    while (f->n_jobs)
+        f->spare[f->n_spare++] = f->jobs[--f->n_jobs].slot;
+    n += ring_discard(f->in, &f->spare[0]);
+    stats_unshown(f->shared->stats, n);
+}
+
+static int64_t deadline(int64_t ns)
+{
+    return ns == INT64_MAX ? INT64_MAX : now_ns() + ns;
+}
+
+/* One step: takes frames while the engine has room, else waits for the oldest. -EPIPE: there
+ * is nothing left to do. */
+static int step(struct filtering *f)
+{
+    const bool restful = f->shared->live && !on_cpu(f);
+    const int64_t idle_ns = restful ? f->rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
+    int taken = -EAGAIN;
+
+    if (f->rebuild && !f->n_jobs)
+        take_rebuilt(f);
+    if (f->n_jobs < f->depth)
+        taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : deadline(idle_ns));
+    if (taken == 0 && f->lost && !f->rebuild)
+        begin_rebuild(f, NULL);
+    if (taken == 0)
+        return start_job(f, f->spare[--f->n_spare]);
+    if (taken == -EAGAIN && !f->n_jobs)
+        return restful ? rest(f) : 0;
+    return f->n_jobs ? finish_job(f) : -EPIPE;
+}
+
+void *filtering_run(void *arg)
+{
+    struct filtering *f = arg;
+    struct error err;
+    int r = 0;
+
+    while (r == 0 && !shared_stopping(f->shared))
+        r = step(f);
+    if (r && r != -EPIPE) {
+        (void)error_set(&err, r, "engine failed: %s", strerror(-r));
+        shared_fail(f->shared, r, &err);
+        shared_stop(f->shared);
+    }
+    ring_close(f->out);
+    abandon(f);
+    return NULL;
+}

@@ -1,0 +1,53 @@
+#pragma once
+/* The second stage: filters, with the radius that the governor allows. Live video has one frame
+ * in flight, files as many as the engine takes.
+ *
+ * Where the device fails, the CPU takes over with the frame in hand, and the engine is made anew
+ * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
+ * always has an engine that works. */
+#include "base/flips.h"
+#include "engine/engine.h"
+#include "filter/governor.h"
+#include "pipeline/restart.h"
+#include "pipeline/ring.h"
+#include "pipeline/stream.h"
+
+#define FILTERING_MAX_DEPTH 8
+
+/* A frame inside the stage. */
+struct job {
+    struct slot *slot;
+    struct filter filter;
+    int64_t t_start_ns;
+    bool submitted; /* else it needs no engine, or no more */
+    bool probe;     /* filtered to see what that costs, and shown unfiltered */
+};
+
+struct filtering {
+    struct shared *shared;
+    struct engine *engine;
+    struct engine_config config;
+    int depth;    /* frames in flight at most */
+    void *memory; /* of all slots, which engines pin; set before the thread */
+    size_t memory_size;
+    const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
+    struct rebuild *rebuild;       /* under way, or NULL */
+    struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
+    int64_t rest_ns;               /* without a frame, and a device is let go */
+    struct governor governor;
+    struct flips passing; /* for the log: whether frames pass unfiltered */
+    struct ring *in, *out;
+    struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
+    int n_jobs;
+    int64_t t_done_ns;                       /* when the frame before was done */
+    struct slot *spare[FILTERING_MAX_DEPTH]; /* to exchange for captured ones */
+    int n_spare;
+};
+
+/* Opens the engine called @engine for a source that @f->shared describes. Context: main. */
+int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
+                   struct error *err);
+void filtering_close(struct filtering *f);
+
+/* The thread. */
+void *filtering_run(void *filtering);

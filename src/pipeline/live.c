@@ -1,0 +1,221 @@
+#include "pipeline/parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* Takes over @new with the lock held. */
+static void take_settings(struct pipeline *p, const struct settings *new)
+{
+    const struct wishes w = pipeline_wishes(new);
+
+    p->settings = *new;
+    (void)pthread_mutex_lock(&p->shared.lock);
+    p->shared.wishes = w;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+    (void)!write(p->shared.news_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
+{
+    struct pipeline *p = user;
+    const struct key *k = key_find(name);
+    char value[64];
+
+    (void)pthread_mutex_lock(&p->settings_lock);
+    settings_adjust(&p->settings, k, steps, filter_auto_sigma(p->settings.radius));
+    take_settings(p, &p->settings);
+    settings_get(&p->settings, k, value, sizeof(value));
+    (void)pthread_mutex_unlock(&p->settings_lock);
+    (void)snprintf(text, size, "%s %s", name, value);
+}
+
+static void control_status(void *user, struct sink_status *ret)
+{
+    struct pipeline *p = user;
+    struct stats_header header;
+    struct stats stats;
+    struct wishes w;
+    const struct second *last;
+    int64_t budget_ns;
+
+    pipeline_stats(p, &header, &stats);
+    (void)pthread_mutex_lock(&p->shared.lock);
+    w = p->shared.wishes;
+    budget_ns = p->shared.budget_ns;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+    last = stats_last_second(&stats, now_ns());
+    *ret = (struct sink_status){
+        .fps = last ? last->fps : 0.0,
+        .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
+        .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
+        .added_p50_ns = last ? last->p50_ns[STAGE_ADDED] : 0,
+        .added_p99_ns = last ? last->p99_ns[STAGE_ADDED] : 0,
+        .camera_ns = last ? last->p50_ns[STAGE_CAMERA] : 0,
+        .budget_ns = budget_ns,
+        .radius_requested = w.filter.radius,
+        .radius = stats.radius_last,
+        .sigma_color = w.filter.sigma_color,
+        .sigma_space = w.filter.sigma_space,
+        .frames_dropped = stats.frames_dropped,
+        .frames_bad = stats.frames_bad,
+    };
+    memcpy(ret->engine, header.engine, sizeof(ret->engine));
+    memcpy(ret->device, header.device, sizeof(ret->device));
+}
+
+static void control_quit(void *user)
+{
+    pipeline_stop(user);
+}
+
+struct sink_control pipeline_sink_control(struct pipeline *p)
+{
+    return (struct sink_control){p, control_status, control_adjust, control_quit};
+}
+
+bool pipeline_live(const struct pipeline *p)
+{
+    return p->shared.live;
+}
+
+int pipeline_news_fd(const struct pipeline *p)
+{
+    return p->shared.news_fd;
+}
+
+/* Whether the source can be changed to what @new wishes while frames flow. */
+static bool can_reopen(const struct pipeline *p, const struct settings *new)
+{
+    const struct source_ops *ops = pipeline_source_for(new->input);
+
+    return p->shared.live && !p->output.truth_source &&
+           (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
+}
+
+void pipeline_apply(struct pipeline *p, const struct settings *new)
+{
+    const bool reopenable = can_reopen(p, new);
+    bool reopen = false;
+
+    (void)pthread_mutex_lock(&p->settings_lock);
+    for (const struct key *k = key_table; k->name; k++) {
+        char before[SETTINGS_PATH_MAX], after[SETTINGS_PATH_MAX];
+
+        settings_get(&p->settings, k, before, sizeof(before));
+        settings_get(new, k, after, sizeof(after));
+        if (!strcmp(before, after))
+            continue;
+        if (k->live || (k->reopens && reopenable))
+            log_info("%s = %s", k->name, after);
+        else
+            log_warning("%s = %s takes effect at the next start", k->name, after);
+        reopen = reopen || (k->reopens && reopenable);
+    }
+    take_settings(p, new);
+    (void)pthread_mutex_unlock(&p->settings_lock);
+    if (reopen) {
+        const struct capture_wish wish = pipeline_capture_wish(new);
+
+        capture_change(&p->capture, &wish);
+    }
+}
+
+int pipeline_set(struct pipeline *p, const char *name, const char *value, struct error *err)
+{
+    const struct key *k = key_find(name);
+    struct settings new;
+    int r;
+
+    if (k && !k->live)
+        return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
+    (void)pthread_mutex_lock(&p->settings_lock);
+    new = p->settings;
+    r = settings_set(&new, name, value, err);
+    if (r == 0)
+        take_settings(p, &new);
+    (void)pthread_mutex_unlock(&p->settings_lock);
+    return r;
+}
+
+void pipeline_settings(struct pipeline *p, struct settings *ret)
+{
+    (void)pthread_mutex_lock(&p->settings_lock);
+    *ret = p->settings;
+    (void)pthread_mutex_unlock(&p->settings_lock);
+}
+
+void pipeline_pause(struct pipeline *p, bool paused)
+{
+    shared_hold(&p->shared, &p->shared.paused, paused);
+}
+
+void pipeline_sleep(struct pipeline *p, bool asleep)
+{
+    shared_hold(&p->shared, &p->shared.asleep, asleep);
+}
+
+void pipeline_devices_changed(struct pipeline *p)
+{
+    shared_devices_changed(&p->shared);
+}
+
+int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err)
+{
+    return output_snapshot(&p->output, name, err);
+}
+
+int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err)
+{
+    return output_snapshot_result(&p->output, path, size, err);
+}
+
+void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
+{
+    (void)pthread_mutex_lock(&p->shared.lock);
+    *ret = (struct pipeline_state){
+        .name = stream_state_name(p->shared.state),
+        .readers = p->shared.readers,
+        .n_rounds = p->shared.n_rounds,
+        .asleep = p->shared.state == STREAM_ASLEEP,
+    };
+    memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
+    if (*p->shared.no_output && p->shared.state != STREAM_LOST) {
+        ret->name = "no virtual camera";
+        memcpy(ret->reason, p->shared.no_output, sizeof(ret->reason));
+    }
+    (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
+{
+    stats_snapshot(p->shared.stats, stats);
+    stats->frames_dropped +=
+        stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
+    stats_balance(stats, atomic_load(&p->ended));
+    *header = p->header;
+    (void)pthread_mutex_lock(&p->shared.lock);
+    memcpy(header->engine, p->shared.engine, sizeof(header->engine));
+    memcpy(header->device, p->shared.device, sizeof(header->device));
+    if (!stats->frames_out)
+        stats->radius_requested = p->shared.wishes.filter.radius;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+}
+
+void pipeline_abandon(struct pipeline *p)
+{
+    atomic_store(&p->ended, true);
+    trace_end(p->output.trace);
+}
+
+int pipeline_result(struct pipeline *p)
+{
+    int result;
+
+    (void)pthread_mutex_lock(&p->shared.lock);
+    result = p->shared.result;
+    (void)pthread_mutex_unlock(&p->shared.lock);
+    return result;
+}

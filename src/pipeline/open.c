@@ -1,0 +1,339 @@
+#include "pipeline/parts.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file_id.h"
+#include "base/log.h"
+#include "base/thread.h"
+
+/* Writing to a file that is read, or twice to one, would destroy it. Compared before any picture
+ * file or the trace is opened; the file of the statistics is open, but as it was. */
+static int check_files(const struct settings *s, struct error *err)
+{
+    const bool reads = pipeline_source_for(s->input) == &source_y4m;
+    /* Neither of these is a file. */
+    const bool writes = strcmp(s->output, "auto") && strcmp(s->output, "null:");
+    const struct {
+        const char *what, *path;
+    } written[] = {
+        {"output", writes ? s->output : ""}, {"statistics", s->stats}, {"trace", s->trace}};
+    struct file_id input, ids[3];
+    const bool has_input = reads && !file_id_get(s->input, STDIN_FILENO, &input) &&
+                           (input.type == 0 || S_ISREG(input.type) || S_ISFIFO(input.type));
+
+    for (int i = 0; i < 3; i++) {
+        if (!*written[i].path || file_id_get(written[i].path, STDOUT_FILENO, &ids[i])) {
+            ids[i] = (struct file_id){.dev = (dev_t)-1};
+            continue;
+        }
+        if (has_input && file_id_equal(&ids[i], &input))
+            return error_usage(err, "'%s' is read and would be overwritten: choose another name",
+                               written[i].path);
+        for (int k = 0; k < i; k++)
+            if (file_id_equal(&ids[i], &ids[k]) && !file_id_is_null(&ids[i]))
+                return error_usage(
+                    err, "%s '%.150s' and %s '%.150s' are the same file: choose another name",
+                    written[k].what, written[k].path, written[i].what, written[i].path);
+    }
+    return 0;
+}
+
+/* What can be seen to be wrong before anything is opened or written. */
+static int check_wishes(const struct settings *s, struct error *err)
+{
+    if (!pipeline_sink_for(s->output))
+        return error_usage(
+            err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
+#ifndef HAVE_PREVIEW
+    if (s->preview)
+        return error_set(err, -ENOTSUP, "the preview window is not built into this program");
+#endif
+    return check_files(s, err);
+}
+
+static int open_capture(struct pipeline *p, struct error *err)
+{
+    const struct capture_wish wish = pipeline_capture_wish(&p->settings);
+
+    return capture_open(&p->capture, &wish, p->settings.wait && wish.ops == &source_v4l2, err);
+}
+
+/* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
+static int check_budget(const struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+
+    if (p->shared.live || !s->budget_asked || s->latency_budget <= 0)
+        return 0;
+    return error_usage(err,
+                       "latency-budget: '%s' is not live: each of its frames gets the whole "
+                       "radius, however long that takes (leave the option out, or use it with a "
+                       "camera, or with test: and --fps)",
+                       s->input);
+}
+
+static int open_filtering(struct pipeline *p, struct error *err)
+{
+    const struct engine_config config = {.threads = p->settings.threads,
+                                         .autotune = p->settings.autotune};
+
+    return filtering_open(&p->filtering, p->settings.engine, &config, err);
+}
+
+static struct sink_config sink_wishes(const struct pipeline *p)
+{
+    return (struct sink_config){
+        .name = p->output_name,
+        .picture = p->capture.picture,
+        .format = p->settings.output_format,
+        .fps = p->capture.fps,
+        .pace = !p->shared.live,
+        .stop_fd = p->shared.stop_fd,
+        .control = &p->control,
+        .y4m = p->capture.source ? p->capture.source->y4m : NULL,
+    };
+}
+
+static int open_output(struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct sink_config config = sink_wishes(p);
+    const int r = output_open(&p->output, pipeline_sink_for(s->output), &config, s->wait, err);
+
+    /* A window alone is enough where no other output was asked for by name. */
+    if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
+        log_info("%s; the window is the only output", err->text);
+        return 0;
+    }
+    return r;
+}
+
+static int open_preview(struct pipeline *p, struct error *err)
+{
+#ifdef HAVE_PREVIEW
+    struct sink_config config = sink_wishes(p);
+
+    config.name = "preview";
+    config.format = -1;
+    config.alone = !p->output.n_outlets || p->output.outlets[0].ops == &sink_null;
+    return output_open(&p->output, &sink_preview, &config, false, err);
+#else
+    (void)p;
+    return error_set(err, -ENOTSUP, "the preview window is not built into this program");
+#endif
+}
+
+static int make_slot_memory(struct pipeline *p, struct error *err)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct frame shape = p->capture.picture;
+    const size_t frame_bytes = (frame_layout(&shape) + page - 1) / page * page;
+    uint8_t *memory;
+
+    p->slot_memory_size = 2 * frame_bytes * (size_t)p->n_slots;
+    memory =
+        mmap(NULL, p->slot_memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return error_set(err, -ENOMEM, "out of memory for %d frames of %dx%d", 2 * p->n_slots,
+                         shape.width, shape.height);
+    p->slot_memory = memory;
+    for (int i = 0; i < p->n_slots; i++, memory += 2 * frame_bytes) {
+        p->slots[i].raw = p->slots[i].out = shape;
+        frame_attach(&p->slots[i].raw, memory);
+        frame_attach(&p->slots[i].out, memory + frame_bytes);
+    }
+    return 0;
+}
+
+/* Makes the rings and gives every stage the slots that it holds. */
+static int make_rings(struct pipeline *p, struct error *err)
+{
+    const int capacity = p->shared.live ? 1 : LOSSLESS_CAPACITY;
+    const enum ring_policy policy = p->shared.live ? RING_LATEST : RING_LOSSLESS;
+    struct engine *engine = p->filtering.engine;
+    struct slot *next = p->slots;
+    int r;
+
+    p->n_slots = 2 * capacity + 1 + p->filtering.depth + 1;
+    r = make_slot_memory(p, err);
+    if (r)
+        return r;
+    if (ring_create(&p->captured, policy, capacity) || ring_create(&p->filtered, policy, capacity))
+        return error_set(err, -ENOMEM, "out of memory for the rings");
+    p->capture.out = p->filtering.in = p->captured;
+    p->filtering.out = p->output.in = p->filtered;
+    for (int i = 0; i < capacity; i++) {
+        ring_add(p->captured, next++);
+        ring_add(p->filtered, next++);
+    }
+    p->capture.slot = next++;
+    p->output.slot = next++;
+    while (p->filtering.n_spare < p->filtering.depth)
+        p->filtering.spare[p->filtering.n_spare++] = next++;
+    p->filtering.memory = p->slot_memory;
+    p->filtering.memory_size = p->slot_memory_size;
+    if (engine->ops->pin(engine, p->slot_memory, p->slot_memory_size))
+        log_debug("frame memory is not pinned: copies to the device will be slower");
+    return 0;
+}
+
+static void fill_header(struct pipeline *p)
+{
+    const struct sink *sink = p->output.outlets[0].sink;
+    const struct frame *picture = sink ? &sink->picture : &p->capture.picture;
+    struct stats_header *h = &p->header;
+
+    (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[p->capture.format].name);
+    (void)snprintf(h->format_out, sizeof(h->format_out), "%s", format_table[picture->format].name);
+    h->width = p->capture.picture.width;
+    h->height = p->capture.picture.height;
+}
+
+/* Left to itself, the program lets a camera go that nobody looks at, if that is all it does. */
+static int decide_on_demand(struct pipeline *p, struct error *err)
+{
+    const struct settings *s = &p->settings;
+    const struct outlet *first = &p->output.outlets[0];
+    const bool camera = p->capture.wish.ops == &source_v4l2;
+
+    if (s->on_demand == ON_DEMAND_ON && !first->ops->readers)
+        return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
+                           s->output);
+    p->output.on_demand = s->on_demand == ON_DEMAND_ON ||
+                          (s->on_demand == ON_DEMAND_AUTO && camera && first->ops->readers &&
+                           p->output.n_outlets == 1 && !s->frames && !*s->trace);
+    return 0;
+}
+
+/* The window comes last: it may ask for the state of all the rest as soon as it stands. */
+static int open_all(struct pipeline *p, struct error *err)
+{
+    int r = check_wishes(&p->settings, err);
+
+    if (r == 0 && stats_create(&p->shared.stats))
+        r = error_set(err, -ENOMEM, "out of memory for statistics");
+    if (r == 0 && *p->settings.trace)
+        r = output_trace(&p->output, p->settings.trace, err);
+    if (r == 0)
+        r = open_capture(p, err);
+    if (r == 0)
+        r = check_budget(p, err);
+    if (r == 0)
+        r = open_filtering(p, err);
+    if (r == 0)
+        r = open_output(p, err);
+    if (r == 0)
+        r = make_rings(p, err);
+    if (r == 0 && *p->settings.stats && p->capture.source)
+        r = output_measure(&p->output, p->capture.source, err);
+    if (r == 0 && p->settings.preview)
+        r = open_preview(p, err);
+    if (r == 0)
+        r = decide_on_demand(p, err);
+    return r;
+}
+
+int pipeline_open(struct pipeline **ret, const struct settings *settings, int stop_fd,
+                  struct error *err)
+{
+    struct pipeline *p = calloc(1, sizeof(*p));
+    int r;
+
+    if (!p)
+        return error_set(err, -ENOMEM, "out of memory");
+    if (shared_init(&p->shared, stop_fd) || pthread_mutex_init(&p->settings_lock, NULL) ||
+        output_init(&p->output)) {
+        free(p);
+        return error_set(err, -ENOMEM, "out of memory or of descriptors");
+    }
+    p->settings = *settings;
+    (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
+    p->control = pipeline_sink_control(p);
+    p->shared.max_frames = (uint64_t)settings->frames;
+    p->shared.wishes = pipeline_wishes(settings);
+    p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
+    r = open_all(p, err);
+    if (r) {
+        (void)pipeline_close(p);
+        return r;
+    }
+    fill_header(p);
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.name, p->header.width,
+             p->header.height, p->header.format_in, p->shared.engine, p->shared.device,
+             outlet_name(&p->output.outlets[0]), p->header.format_out);
+    *ret = p;
+    return 0;
+}
+
+int pipeline_start(struct pipeline *p, struct error *err)
+{
+    const struct {
+        const char *name;
+        void *(*run)(void *);
+        void *stage;
+    } stages[3] = {
+        {"output", output_run, &p->output},
+        {"filter", filtering_run, &p->filtering},
+        {"capture", capture_run, &p->capture},
+    };
+
+    for (int i = 0; i < 3; i++) {
+        const int r = thread_start(&p->threads[i], stages[i].name, stages[i].run, stages[i].stage);
+
+        if (r)
+            return error_set(err, r, "cannot start thread %s: %s", stages[i].name, strerror(-r));
+        p->n_threads++;
+    }
+    return 0;
+}
+
+int pipeline_done_fd(const struct pipeline *p)
+{
+    return p->shared.done_fd;
+}
+
+void pipeline_stop(struct pipeline *p)
+{
+    shared_stop(&p->shared);
+}
+
+void pipeline_join(struct pipeline *p)
+{
+    /* Those that did start must not wait for those that did not. */
+    if (p->n_threads && p->n_threads < 3) {
+        shared_stop(&p->shared);
+        ring_close(p->captured);
+        ring_close(p->filtered);
+    }
+    for (int i = 0; i < p->n_threads; i++)
+        (void)pthread_join(p->threads[i], NULL);
+    p->n_threads = 0;
+    atomic_store(&p->ended, true);
+}
+
+int pipeline_close(struct pipeline *p)
+{
+    int result, r;
+
+    pipeline_join(p);
+    r = output_close(&p->output);
+    result = p->shared.result ? p->shared.result : r;
+    filtering_close(&p->filtering);
+    capture_close(&p->capture);
+    if (p->slot_memory)
+        (void)munmap(p->slot_memory, p->slot_memory_size);
+    ring_destroy(p->captured);
+    ring_destroy(p->filtered);
+    stats_destroy(p->shared.stats);
+    shared_finish(&p->shared);
+    (void)pthread_mutex_destroy(&p->settings_lock);
+    free(p);
+    return result;
+}

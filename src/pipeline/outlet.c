@@ -1,0 +1,266 @@
+#include "pipeline/outlet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "picture/card.h"
+#include "picture/convert.h"
+
+/* Makes the frames in the layout of @o->picture. */
+static int make_frames(struct outlet *o)
+{
+    struct frame *const frames[] = {&o->scratch, &o->scratch_before, &o->card};
+    size_t bytes = 0;
+    uint8_t *memory;
+
+    for (int i = 0; i < format_table[o->picture.format].planes; i++)
+        bytes += o->picture.stride[i] * (size_t)frame_plane_rows(&o->picture, i);
+    memory = malloc(3 * bytes);
+    if (!memory)
+        return -ENOMEM;
+    free(o->memory);
+    o->memory = memory;
+    for (int i = 0; i < 3; i++) {
+        *frames[i] = o->picture;
+        frame_attach(frames[i], memory + (size_t)i * bytes);
+    }
+    o->drawn = -1;
+    return 0;
+}
+
+static bool same_layout(const struct frame *f, const struct frame *want)
+{
+    if (f->format != want->format || f->width != want->width || f->height != want->height ||
+        f->colour.matrix != want->colour.matrix || f->colour.range != want->colour.range)
+        return false;
+    for (int i = 0; i < format_table[f->format].planes; i++)
+        if (f->stride[i] != want->stride[i])
+            return false;
+    return true;
+}
+
+/* The sink may want another size than the pictures have. */
+static int prepare(struct outlet *o)
+{
+    const struct frame *const source = &o->config.picture;
+    const bool same =
+        o->sink->picture.width == source->width && o->sink->picture.height == source->height;
+    int r;
+
+    if (!o->memory || !same_layout(&o->picture, &o->sink->picture)) {
+        o->picture = o->sink->picture;
+        r = make_frames(o);
+        if (r)
+            return r;
+    }
+    scaler_destroy(o->scaler);
+    o->scaler = NULL;
+    if (same)
+        return 0;
+    frame_free(&o->resized);
+    o->resized = (struct frame){.format = o->picture.format,
+                                .width = source->width,
+                                .height = source->height,
+                                .colour = o->picture.colour};
+    r = frame_alloc(&o->resized);
+    return r ? r : scaler_create(&o->scaler, &o->picture, &o->resized);
+}
+
+static int open_sink(struct outlet *o, struct error *err)
+{
+    int r = o->ops->open(&o->sink, &o->config, err);
+
+    if (r)
+        return r;
+    r = prepare(o);
+    if (r) {
+        (void)o->sink->ops->close(o->sink, NULL);
+        o->sink = NULL;
+        return error_set(err, r, "out of memory for '%s'", o->config.name);
+    }
+    return 0;
+}
+
+static void retry_later(struct outlet *o, int code)
+{
+    const int64_t now = now_ns();
+
+    o->t_retry_ns = now + backoff_fails(&o->retries, &backoff_device, now);
+    if (code == -EBUSY)
+        device_release_watch(&o->release, o->config.name);
+}
+
+/* Whether a device came, went or changed since this was asked last. */
+static bool devices_have_news(struct outlet *o)
+{
+    bool news;
+
+    (void)pthread_mutex_lock(&o->shared->lock);
+    news = o->device_news != o->shared->device_news;
+    o->device_news = o->shared->device_news;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    return news;
+}
+
+/* Tells why pictures do not get out; "": they do. */
+static void publish(struct outlet *o, const char *why)
+{
+    (void)pthread_mutex_lock(&o->shared->lock);
+    (void)snprintf(o->shared->no_output, sizeof(o->shared->no_output), "%.159s", why);
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    (void)!write(o->shared->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void lose(struct outlet *o, int code, const struct error *why)
+{
+    log_warning("%s; pictures are dropped until it can be used", why->text);
+    if (o->sink)
+        (void)o->sink->ops->close(o->sink, NULL);
+    o->sink = NULL;
+    publish(o, why->text);
+    (void)devices_have_news(o); /* what happened before is no reason to try at once */
+    retry_later(o, code);
+}
+
+int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
+                struct shared *shared, bool wait, struct error *err)
+{
+    int r;
+
+    o->ops = ops;
+    o->config = *config;
+    o->shared = shared;
+    o->drawn = o->told = -1;
+    device_release_init(&o->release);
+    r = open_sink(o, err);
+    if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
+        lose(o, r, err);
+        return 0;
+    }
+    return r;
+}
+
+int outlet_close(struct outlet *o, struct error *err)
+{
+    const int r = o->sink ? o->sink->ops->close(o->sink, err) : 0;
+
+    device_release_stop(&o->release);
+    scaler_destroy(o->scaler);
+    frame_free(&o->resized);
+    free(o->memory);
+    return r;
+}
+
+bool outlet_holds(const struct outlet *o)
+{
+    return o->sink ? o->sink->hold : o->ops->device;
+}
+
+/* What is not live comes soon enough, and a window waits for that. */
+bool outlet_tells(const struct outlet *o)
+{
+    return outlet_holds(o) || (o->sink && o->sink->card && o->shared->live);
+}
+
+const char *outlet_name(const struct outlet *o)
+{
+    return o->sink ? o->sink->name : o->config.name;
+}
+
+/* Whether there is a sink to write to: tries to open a lost one when it is time, or when a device
+ * came, went or was let go. */
+static bool available(struct outlet *o)
+{
+    struct error err;
+    int r;
+
+    if (o->sink)
+        return true;
+    if (devices_have_news(o))
+        o->retries = (struct backoff){0};
+    else if (now_ns() < o->t_retry_ns && now_ns() < device_release_due(&o->release))
+        return false;
+    device_release_stop(&o->release);
+    r = open_sink(o, &err);
+    if (r) {
+        log_debug("%s", err.text);
+        retry_later(o, r);
+        return false;
+    }
+    log_info("%s can be used", o->sink->name);
+    publish(o, "");
+    return true;
+}
+
+static int write_now(struct outlet *o, const struct frame *f, struct error *err)
+{
+    const int r = o->sink->ops->write(o->sink, f, err);
+
+    if (r == 0)
+        backoff_works(&o->retries, now_ns());
+    if (r == 0 || r == -ECANCELED || !o->ops->device)
+        return r;
+    lose(o, r, err);
+    return -EAGAIN;
+}
+
+/* @f as the sink wants it: itself, or converted to @scratch. */
+static struct frame fit(struct outlet *o, const struct frame *f, struct frame *scratch)
+{
+    if (same_layout(f, &o->picture))
+        return *f;
+    if (o->scaler) {
+        convert_frame(&o->resized, f);
+        scaler_run(o->scaler, scratch, &o->resized);
+    } else {
+        convert_frame(scratch, f);
+    }
+    scratch->seq = f->seq;
+    scratch->t_capture_ns = f->t_capture_ns;
+    scratch->y4m_tags = f->y4m_tags;
+    return *scratch;
+}
+
+int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,
+                 struct error *err)
+{
+    struct frame shown, compared;
+
+    if (!available(o))
+        return -EAGAIN;
+    o->told = -1;
+    shown = fit(o, f, &o->scratch);
+    shown.before = NULL;
+    if (before && o->sink->compare) {
+        compared = fit(o, before, &o->scratch_before);
+        shown.before = &compared;
+    }
+    return write_now(o, &shown, err);
+}
+
+int outlet_write_card(struct outlet *o, enum stream_state state, struct error *err)
+{
+    static const char *const texts[] = {"starting the camera",
+                                        "starting the camera",
+                                        "no camera",
+                                        "starting the camera",
+                                        "paused",
+                                        "asleep"};
+
+    /* Who comes to a virtual camera makes it start; somebody may sit before a window all along. */
+    const char *text =
+        state == STREAM_IDLE && !o->ops->readers ? stream_state_name(state) : texts[state];
+
+    if (!available(o))
+        return -EAGAIN;
+    if (o->told == (int)state && !outlet_holds(o))
+        return 0; /* a window keeps it by itself */
+    if (o->drawn != (int)state)
+        placeholder_draw(&o->card, text);
+    o->drawn = o->told = (int)state;
+    o->card.t_capture_ns = now_ns();
+    return write_now(o, &o->card, err);
+}

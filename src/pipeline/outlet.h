@@ -1,0 +1,52 @@
+#pragma once
+/* A sink and what is needed to feed it: pictures in its layout and size, a placeholder while
+ * there are none, and another try while a virtual camera is not to be had.
+ * Context: opened and closed by main, the rest is the output thread's. */
+#include "base/backoff.h"
+#include "picture/scale.h"
+#include "pipeline/stream.h"
+#include "sink/sink.h"
+#include "v4l2/watch.h"
+
+struct outlet {
+    const struct sink_ops *ops;
+    struct sink_config config; /* its name lives as long as the outlet */
+    struct sink *sink;         /* NULL while it is lost */
+    struct shared *shared;
+
+    struct frame picture;                 /* what the sink wants, no planes */
+    struct frame scratch, scratch_before; /* a picture and its `before`, so laid out */
+    struct frame card;                    /* the placeholder */
+    void *memory;                         /* of all three */
+    int drawn;                            /* state that the card tells; -1 = none */
+    int told;                             /* by the last write; -1 = a picture, or none yet */
+    struct frame resized;                 /* a picture of another size, in the sink's format */
+    struct scaler *scaler;                /* from there; NULL while sizes agree */
+
+    struct backoff retries;
+    int64_t t_retry_ns;            /* when the sink is to be opened again */
+    struct device_release release; /* of a device that another program has */
+    unsigned device_news;
+};
+
+/* @wait: a device that is not to be had is tried again by the outlet. */
+int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
+                struct shared *shared, bool wait, struct error *err);
+int outlet_close(struct outlet *o, struct error *err);
+
+/* Whether readers expect pictures at all times. */
+bool outlet_holds(const struct outlet *o);
+
+/* Whether the placeholder is shown while there are no pictures. */
+bool outlet_tells(const struct outlet *o);
+
+/* In words, also while it is lost. */
+const char *outlet_name(const struct outlet *o);
+
+/* Writes @f, and to a sink that compares @before. 0; -EAGAIN: the device is lost, which has been
+ * logged; other errors are for good. */
+int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,
+                 struct error *err);
+
+/* Writes the placeholder that tells of @state. */
+int outlet_write_card(struct outlet *o, enum stream_state state, struct error *err);

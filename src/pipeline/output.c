@@ -1,0 +1,337 @@
+#include "pipeline/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "picture/convert.h"
+
+#define LIVE_MEASURE_EVERY 64
+#define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
+#define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
+#define HOLD_NS 100000000 /* or two frame intervals, without news: readers get the last again */
+#define ROUND_NS INT64_C(2000000000) /* the longest round: they show that the stage is alive */
+
+int output_init(struct output *o)
+{
+    return pthread_mutex_init(&o->request.lock, NULL) ? -ENOMEM : 0;
+}
+
+int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
+                bool wait, struct error *err)
+{
+    const int r = outlet_open(&o->outlets[o->n_outlets], ops, config, o->shared, wait, err);
+
+    if (r == 0)
+        o->n_outlets++;
+    return r;
+}
+
+int output_measure(struct output *o, const struct source *source, struct error *err)
+{
+    if (source->format == FRAME_MJPG)
+        return 0;
+    o->truth_raw = (struct frame){.format = source->format,
+                                  .width = source->width,
+                                  .height = source->height,
+                                  .colour = source->colour};
+    o->truth = o->truth_raw;
+    o->truth.format = working_format(source->format);
+    if (frame_alloc(&o->truth) || frame_alloc(&o->truth_raw))
+        return error_set(err, -ENOMEM, "out of memory for statistics");
+    if (source->ops->truth(source, 0, &o->truth_raw) == 0)
+        o->truth_source = source;
+    return 0;
+}
+
+int output_trace(struct output *o, const char *path, struct error *err)
+{
+    return trace_open(&o->trace, path, o->shared->stop_fd, err);
+}
+
+/* Nobody is left to be told what came of it. The end of the program has said that it gave up. */
+static void finish_snapshot(struct snapshot_request *q)
+{
+    char text[512];
+    int r;
+
+    if (!q->snapshot)
+        return;
+    r = snapshot_finish(q->snapshot, text, sizeof(text), NULL, 0);
+    if (r && r != -ECANCELED)
+        log_warning("%s", text);
+}
+
+int output_close(struct output *o)
+{
+    struct error err = {.text = ""};
+    int result = trace_close(o->trace);
+
+    for (int i = 0; i < o->n_outlets; i++) {
+        const int r = outlet_close(&o->outlets[i], &err);
+
+        if (r && !result) {
+            result = r;
+            log_error("%s", err.text);
+        }
+    }
+    frame_free(&o->truth);
+    frame_free(&o->truth_raw);
+    finish_snapshot(&o->request);
+    (void)pthread_mutex_destroy(&o->request.lock);
+    return result;
+}
+
+/* The result of a write: what is left of it for the stage. A sink that fails for good ends the
+ * run; one that is lost for a while does not. */
+static int judge(struct output *o, int r, const struct error *err)
+{
+    if (r && r != -EAGAIN && r != -ECANCELED)
+        shared_fail(o->shared, r, err);
+    return r;
+}
+
+/* Whether the first sink took the frame: 0 or -EAGAIN; or an error that ends the run. */
+static int write_all(struct output *o, const struct slot *slot)
+{
+    struct error err;
+    int result = 0;
+
+    for (int i = 0; i < o->n_outlets; i++) {
+        const int r = judge(o, outlet_write(&o->outlets[i], slot->result, &slot->raw, &err), &err);
+
+        if (r && r != -EAGAIN)
+            return r;
+        if (i == 0)
+            result = r;
+    }
+    return result;
+}
+
+/* There is nothing new: keeps the readers of held sinks going with the last picture. Before the
+ * first and while the camera is gone it is the placeholder that they get, as windows do. */
+static int write_meanwhile(struct output *o)
+{
+    const enum stream_state state = shared_state(o->shared);
+    struct error err;
+    int r = 0;
+
+    /* It is not what the camera sees when it comes back. */
+    if (state != STREAM_RUNS)
+        o->last = NULL;
+    for (int i = 0; i < o->n_outlets && (r == 0 || r == -EAGAIN); i++) {
+        struct outlet *outlet = &o->outlets[i];
+
+        if (o->last && outlet_holds(outlet))
+            r = judge(o, outlet_write(outlet, o->last, NULL, &err), &err);
+        else if (!o->last && outlet_tells(outlet))
+            r = judge(o, outlet_write_card(outlet, state, &err), &err);
+    }
+    return r == -EAGAIN ? 0 : r;
+}
+
+/* The camera is let go when nobody has looked for a while, and taken again at once. */
+static void watch_readers(struct output *o)
+{
+    struct outlet *first = &o->outlets[0];
+    const int readers = first->sink && first->ops->readers ? first->ops->readers(first->sink) : -1;
+    const int64_t now = now_ns();
+
+    (void)pthread_mutex_lock(&o->shared->lock);
+    o->shared->readers = readers;
+    o->shared->n_rounds++;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    if (!o->on_demand)
+        return;
+    if (readers < 0 && first->sink && !o->told_unknown) {
+        log_info("%s does not tell whether anybody reads: the camera stays on", outlet_name(first));
+        o->told_unknown = true;
+    }
+    if (readers != 0)
+        o->t_watched_ns = now;
+    shared_hold(o->shared, &o->shared->unwatched, now - o->t_watched_ns > UNWATCHED_NS);
+}
+
+static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
+{
+    const int64_t t_now = now_ns();
+    const int64_t added_ns = t_now - slot->t_readable_ns;
+    int64_t stages[N_STAGES], budget_ns;
+
+    stages[STAGE_WAIT] = slot->wait_ns;
+    stages[STAGE_CONVERT] = slot->convert_ns;
+    stages[STAGE_FILTER] = slot->filter_ns;
+    stages[STAGE_WRITE] = t_now - t_write_ns;
+    stages[STAGE_LATENCY] = t_now - slot->raw.t_capture_ns;
+    stages[STAGE_CAMERA] = slot->camera_ns;
+    stages[STAGE_ADDED] = added_ns;
+    stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
+    (void)pthread_mutex_lock(&o->shared->lock);
+    budget_ns = o->shared->budget_ns;
+    o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
+    o->shared->camera_ns = slot->camera_ns;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    trace_frame(o->trace, slot, stages, budget_ns);
+}
+
+static void measure(struct output *o, const struct slot *slot)
+{
+    const struct source *s = o->truth_source;
+
+    /* Rendering the truth takes longer than a live frame has. */
+    if (o->shared->live && slot->raw.seq % LIVE_MEASURE_EVERY)
+        return;
+    if (!s || s->ops->truth(s, slot->raw.seq, &o->truth_raw))
+        return;
+    convert_frame(&o->truth, &o->truth_raw);
+    stats_quality(o->shared->stats, frame_squared_error(&slot->raw, &o->truth),
+                  frame_squared_error(slot->result, &o->truth));
+}
+
+static void tell_news(void *shared)
+{
+    (void)!write(((struct shared *)shared)->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void take_snapshot(struct output *o, const struct slot *slot)
+{
+    struct snapshot_request *q = &o->request;
+
+    if (!atomic_load(&q->wanted))
+        return;
+    (void)pthread_mutex_lock(&q->lock);
+    /* Whoever asked may have given up meanwhile. */
+    if (atomic_load(&q->wanted)) {
+        q->result =
+            snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, tell_news, o->shared);
+        atomic_store(&q->wanted, false);
+        if (q->result)
+            tell_news(o->shared);
+    }
+    (void)pthread_mutex_unlock(&q->lock);
+}
+
+int output_snapshot(struct output *o, const char *name, struct error *err)
+{
+    struct snapshot_request *q = &o->request;
+    const int r = snapshot_check_name(name, err);
+
+    if (r)
+        return r;
+    if (q->asked)
+        return error_set(err, -EBUSY, "no snapshot: another one is being written");
+    (void)pthread_mutex_lock(&q->lock);
+    (void)snprintf(q->name, sizeof(q->name), "%s", name);
+    q->result = -EAGAIN;
+    atomic_store(&q->wanted, true);
+    (void)pthread_mutex_unlock(&q->lock);
+    q->t_end_ns = now_ns() + SNAPSHOT_NS;
+    q->asked = true;
+    return 0;
+}
+
+/* Whether it is still to be taken or written. */
+static bool snapshot_under_way(struct snapshot_request *q)
+{
+    bool under_way;
+
+    (void)pthread_mutex_lock(&q->lock);
+    if (atomic_load(&q->wanted))
+        atomic_store(&q->wanted, now_ns() < q->t_end_ns);
+    under_way = atomic_load(&q->wanted) || (q->snapshot && !snapshot_ended(q->snapshot));
+    (void)pthread_mutex_unlock(&q->lock);
+    return under_way;
+}
+
+int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err)
+{
+    struct snapshot_request *q = &o->request;
+    char text[512];
+    int r;
+
+    if (!q->asked || snapshot_under_way(q))
+        return -EINPROGRESS;
+    q->asked = false;
+    if (!q->snapshot)
+        return error_set(err, q->result,
+                         q->result == -EAGAIN ? "no snapshot: there are no pictures at present"
+                                              : "no snapshot: out of memory");
+    r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
+    q->snapshot = NULL;
+    return r ? error_set(err, r, "%s", text) : 0;
+}
+
+static int show(struct output *o, const struct slot *slot)
+{
+    const int64_t t_write = now_ns();
+    const int r = write_all(o, slot);
+
+    if (r)
+        return r;
+    account(o, slot, t_write);
+    measure(o, slot);
+    take_snapshot(o, slot);
+    return 0;
+}
+
+/* Whether @slot was still being filtered when its camera went or was let go. */
+static bool outdated(struct output *o, const struct slot *slot)
+{
+    int64_t t_ended_ns;
+
+    (void)pthread_mutex_lock(&o->shared->lock);
+    t_ended_ns = o->shared->t_ended_ns;
+    (void)pthread_mutex_unlock(&o->shared->lock);
+    return slot->raw.t_capture_ns < t_ended_ns;
+}
+
+static bool any_tells(const struct output *o)
+{
+    for (int i = 0; i < o->n_outlets; i++)
+        if (outlet_tells(&o->outlets[i]))
+            return true;
+    return false;
+}
+
+/* The frame that has been taken. @tells: one of before may not come after the placeholder. */
+static int show_new(struct output *o, bool tells)
+{
+    struct shared *s = o->shared;
+    const bool old = tells && outdated(o, o->slot);
+    const int r = old ? 0 : show(o, o->slot);
+
+    o->last = old ? NULL : o->slot->result;
+    if (old || r)
+        stats_unshown(s->stats, 1);
+    else if (++o->n_shown == s->max_frames)
+        shared_stop(s);
+    return r == -EAGAIN ? 0 : r;
+}
+
+void *output_run(void *arg)
+{
+    struct output *o = arg;
+    struct shared *s = o->shared;
+    const int64_t hold_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
+    const int64_t wait_ns = hold_ns < ROUND_NS ? hold_ns : ROUND_NS;
+    const bool tells = any_tells(o);
+    int r = tells ? write_meanwhile(o) : 0;
+
+    trace_begin(o->trace);
+    o->t_watched_ns = now_ns();
+    while (r == 0 && !shared_stopping(s)) {
+        const int taken = ring_take(o->in, &o->slot, now_ns() + wait_ns);
+
+        watch_readers(o);
+        if (taken == -EPIPE)
+            break;
+        r = taken ? write_meanwhile(o) : show_new(o, tells);
+    }
+    if (r)
+        shared_stop(s);
+    stats_unshown(s->stats, ring_discard(o->in, &o->slot));
+    (void)!write(s->done_fd, &(uint64_t){1}, sizeof(uint64_t));
+    return NULL;
+}

@@ -1,0 +1,44 @@
+#pragma once
+/* What the files of the pipeline share: open.c opens, runs and closes it, requests.c
+ * says what settings mean to its parts, live.c answers and changes it while it runs. */
+#include <stdatomic.h>
+
+#include "pipeline/capture.h"
+#include "pipeline/filtering.h"
+#include "pipeline/output.h"
+#include "pipeline/pipeline.h"
+
+#define LOSSLESS_CAPACITY 2
+/* Both rings, and the slots that the stages hold. */
+#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
+
+struct pipeline {
+    pthread_mutex_t settings_lock; /* guards settings once the threads run */
+    struct settings settings;
+    char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
+    struct sink_control control;
+    struct shared shared;
+    struct capture capture;
+    struct filtering filtering;
+    struct output output;
+    struct ring *captured, *filtered;
+    struct slot slots[MAX_SLOTS];
+    int n_slots;
+    void *slot_memory;
+    size_t slot_memory_size;
+    struct stats_header header;
+    pthread_t threads[3];
+    int n_threads;
+    atomic_bool ended; /* nothing comes out any more */
+};
+
+/* What settings mean to the stages: the filter, and where pictures come from. */
+struct wishes pipeline_wishes(const struct settings *s);
+struct capture_wish pipeline_capture_wish(const struct settings *s);
+
+/* What serves an input; what serves an output, or NULL. */
+const struct source_ops *pipeline_source_for(const char *name);
+const struct sink_ops *pipeline_sink_for(const char *name);
+
+/* For sinks with a user in front of them. */
+struct sink_control pipeline_sink_control(struct pipeline *p);

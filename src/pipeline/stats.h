@@ -1,0 +1,101 @@
+#pragma once
+/* What happened so far: counts and how long things took. One short lock, no allocation after
+ * create; every thread adds, main reads a snapshot. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "picture/frame.h"
+
+/* Durations in buckets whose width grows with the value (32 to an octave), so that any
+ * percentile is right to within 2 % and the size is fixed. From 1 us to an hour; what is
+ * outside counts as the nearest. */
+#define HISTOGRAM_BUCKETS (32 * 32)
+
+struct histogram {
+    uint64_t n;
+    int64_t max_ns;
+    uint32_t bucket[HISTOGRAM_BUCKETS];
+};
+
+void histogram_add(struct histogram *h, int64_t ns);
+
+/* The duration that @percent % of all do not exceed; 0 when there are none. */
+int64_t histogram_percentile(const struct histogram *h, double percent);
+
+enum stage {
+    STAGE_WAIT,    /* from the camera's stamp until the frame was read */
+    STAGE_CONVERT, /* camera layout to working layout */
+    STAGE_FILTER,
+    STAGE_WRITE,
+    STAGE_LATENCY, /* from the camera's stamp to the end of the write: camera and added */
+    STAGE_CAMERA,  /* the camera's own delay */
+    STAGE_ADDED,   /* from when the frame could be read to the end of the write: the budget's */
+    N_STAGES
+};
+
+/* One second of the run in which frames came out. */
+struct second {
+    int64_t t_end_ns;
+    double fps;
+    int64_t p50_ns[N_STAGES], p95_ns[N_STAGES], p99_ns[N_STAGES], max_ns[N_STAGES];
+    int radius_min, radius_max; /* used in it */
+};
+
+#define STATS_SECONDS 64
+
+struct stats {
+    uint64_t frames_in;      /* all that the source had: delivered, dropped and bad */
+    uint64_t frames_out;     /* written to the sinks */
+    uint64_t frames_dropped; /* lost before or between the stages */
+    uint64_t frames_bad;     /* damaged */
+    uint64_t frames_unshown; /* on their way when the run ended; added to dropped */
+    uint64_t reconnects;
+    int radius_requested, radius_min_used, radius_last; /* -1 = no frame yet */
+    int64_t t_first_ns, t_last_ns;                      /* ends of the first and last write */
+    double noisy_error, filtered_error;   /* squared, summed over all samples, against the truth */
+    struct histogram stage[N_STAGES];     /* since the start */
+    uint64_t n_seconds;                   /* that have passed */
+    struct second history[STATS_SECONDS]; /* of second n at [n % STATS_SECONDS] */
+};
+
+/* The newest whole second; NULL in the first one, and while nothing comes out. */
+const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns);
+
+/* What does not change while frames flow. */
+struct stats_header {
+    char engine[16], device[128];
+    char format_in[8], format_out[8];
+    int width, height;
+};
+
+struct stats_recorder;
+
+int stats_create(struct stats_recorder **ret);
+void stats_destroy(struct stats_recorder *r);
+
+/* The source's counts so far. Context: the capture thread. */
+void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64_t bad,
+                 uint64_t reconnects);
+
+/* One frame has left. Times in ns by stage. Context: the output thread. */
+void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius_requested,
+                  int radius, int64_t t_now_ns);
+
+/* @n frames were on their way when the run ended: they count as dropped. */
+void stats_unshown(struct stats_recorder *r, uint64_t n);
+
+/* Squared errors of one frame against its truth. Context: the output thread. */
+void stats_quality(struct stats_recorder *r, double noisy_error, double filtered_error);
+
+void stats_snapshot(struct stats_recorder *r, struct stats *ret);
+
+/* Makes the counts add up: frames_in = frames_out + frames_dropped + frames_bad. Frames on their
+ * way are not counted yet; when the run has @ended, they are dropped. */
+void stats_balance(struct stats *s, bool ended);
+
+/* Frames per second between the first and the last write; 0 when there are fewer than two. */
+double stats_fps(const struct stats *s);
+
+/* One JSON object and a newline. psnr_gain_db is there only if errors were recorded. */
+void stats_print_json(const struct stats_header *header, const struct stats *s, FILE *out);

@@ -1,0 +1,113 @@
+#pragma once
+/* Settings and the one table of keys behind them. The table feeds the long options, the
+ * configuration file, --help, --print-config, live control, the manual pages and the completions
+ * of shells, so that a key has one name, one type, one range, one default and one help text
+ * everywhere.
+ * Context: plain data; a struct settings has one owner. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "picture/frame.h"
+
+#define SETTINGS_PATH_MAX 1024
+
+enum filter_kind { FILTER_NONE, FILTER_BILATERAL };
+
+enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
+
+#define BUDGET_OFF 0
+#define BUDGET_AUTO (-1)
+
+struct settings {
+    char input[SETTINGS_PATH_MAX];
+    char output[SETTINGS_PATH_MAX];
+    bool preview;
+    int width, height;   /* 0 = the source's choice */
+    struct fraction fps; /* 0/0 = the source's choice */
+    int format;          /* enum frame_format of the camera; -1 = auto */
+    int output_format;   /* enum frame_format of the sink; -1 = auto */
+    int filter;          /* enum filter_kind */
+    int radius;          /* pixels */
+    double sigma_space;  /* pixels; 0 = auto */
+    double sigma_color;  /* levels */
+    int range;           /* enum range_kernel */
+    int window;          /* enum window_shape */
+    char engine[16];
+    int on_demand;          /* enum on_demand */
+    bool wait;              /* for devices that are not there at the start */
+    int threads;            /* 0 = all */
+    bool autotune;          /* of the GPU's kernels */
+    int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
+    bool budget_asked;      /* on the command line: it is for this run, whatever the source */
+    int radius_min;         /* pixels; what the budget may limit the radius to */
+    int frames;             /* 0 = no limit */
+    char stats[SETTINGS_PATH_MAX];
+    char trace[SETTINGS_PATH_MAX];
+};
+
+enum key_type {
+    KEY_TEXT,     /* anything that fits */
+    KEY_BOOL,     /* yes | no */
+    KEY_INT,      /* min..max */
+    KEY_REAL,     /* min..max */
+    KEY_AUTOREAL, /* auto (= 0) or min..max */
+    KEY_CHOICE,   /* one of `choices`; the value is that choice's number */
+    KEY_FORMAT,   /* auto (= -1) or one of `choices`, which are names of formats */
+    KEY_SIZE,     /* auto (= 0x0) or WxH */
+    KEY_RATE,     /* auto (= 0/0), N or N/D frames per second */
+    KEY_BUDGET,   /* auto, off or milliseconds */
+};
+
+struct key {
+    const char *name;
+    char letter;          /* short option, or 0 */
+    const char *argument; /* as --help shows it; NULL: the option alone means yes */
+    enum key_type type;
+    size_t offset; /* of the field in struct settings */
+    size_t size;   /* of a KEY_TEXT field */
+    const char *default_text;
+    double min, max;
+    const char *const *choices; /* NULL at the end */
+    bool live;                  /* can change while frames flow */
+    const char *help;
+    bool reopens; /* can change by opening the source anew */
+};
+
+/* Ends with a key whose name is NULL. */
+extern const struct key key_table[];
+
+const struct key *key_find(const char *name);
+
+/* Every default of the table. */
+void settings_init(struct settings *s);
+
+/* Sets one key from text. -EINVAL: unknown key or a value out of what is allowed; @err names
+ * the key, the value and what is allowed, and @s is unchanged. */
+int settings_set(struct settings *s, const char *name, const char *value, struct error *err);
+
+/* Moves a number (KEY_INT, KEY_REAL, KEY_AUTOREAL) by @steps of a size of its own, as far as is
+ * allowed. @automatic is what KEY_AUTOREAL's auto stands for at present. */
+void settings_adjust(struct settings *s, const struct key *key, int steps, double automatic);
+
+/* The value of @key as settings_set() takes it. */
+void settings_get(const struct settings *s, const struct key *key, char *text, size_t size);
+
+/* Reads an INI file without sections. -ENOENT and other errors of opening; -EINVAL: @err names
+ * file, line, key and what is allowed. On error @s is unchanged. */
+int settings_load(struct settings *s, const char *path, struct error *err);
+
+/* The configuration file that applies without --config: bilatcam/bilatcam.conf in
+ * $XDG_CONFIG_HOME, else in $XDG_CONFIG_DIRS. False: there is none. */
+bool settings_find_file(char *path, size_t size);
+
+/* Writes every key with its help, range and value, in the syntax that settings_load() reads. */
+void settings_print(const struct settings *s, FILE *out);
+
+/* What is allowed for @key, in words: "an integer from 0 to 32". */
+void key_describe(const struct key *key, char *text, size_t size);
+
+/* When a change of @key takes effect, in words. */
+const char *key_takes_effect(const struct key *key);

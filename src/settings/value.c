@@ -1,0 +1,338 @@
+#include "settings/value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *field(const struct key *k, struct settings *s)
+{
+    return (char *)s + k->offset;
+}
+
+static int parse_real(const char *text, double min, double max, double *ret)
+{
+    char *end;
+    double v;
+
+    /* strtod takes spaces, "inf", "nan" and hexadecimal; none of them is a setting. */
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return -EINVAL;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return -EINVAL;
+    v = strtod(text, &end);
+    if (*end || !isfinite(v) || v < min || v > max)
+        return -EINVAL;
+    *ret = v;
+    return 0;
+}
+
+static int parse_int(const char *text, double min, double max, int *ret)
+{
+    char *end;
+    long v;
+
+    if (!isdigit((unsigned char)text[0]))
+        return -EINVAL;
+    errno = 0;
+    v = strtol(text, &end, 10);
+    if (*end || errno || (double)v < min || (double)v > max)
+        return -EINVAL;
+    *ret = (int)v;
+    return 0;
+}
+
+static int choice_number(const struct key *k, const char *text)
+{
+    for (int i = 0; k->choices[i]; i++)
+        if (!strcmp(text, k->choices[i]))
+            return i;
+    return -1;
+}
+
+static int parse_text(const struct key *k, const char *text, struct settings *s)
+{
+    if (strlen(text) >= k->size)
+        return -EINVAL;
+    memset(field(k, s), 0, k->size);
+    memcpy(field(k, s), text, strlen(text));
+    return 0;
+}
+
+/* A choice is kept as its number, or as its text where the field is text. */
+static int parse_choice(const struct key *k, const char *text, struct settings *s)
+{
+    const int n = choice_number(k, text);
+
+    if (n < 0)
+        return -EINVAL;
+    if (k->size)
+        return parse_text(k, text, s);
+    *(int *)field(k, s) = n;
+    return 0;
+}
+
+static int parse_format(const struct key *k, const char *text, struct settings *s)
+{
+    const bool automatic = !strcmp(text, "auto");
+
+    if (!automatic && choice_number(k, text) < 0)
+        return -EINVAL;
+    *(int *)field(k, s) = automatic ? -1 : format_from_name(text);
+    return 0;
+}
+
+static int parse_bool(const struct key *k, const char *text, struct settings *s)
+{
+    static const char *const yes[] = {"yes", "true", "on", "1"};
+    static const char *const no[] = {"no", "false", "off", "0"};
+
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, yes[i]) && strcmp(text, no[i]))
+            continue;
+        *(bool *)field(k, s) = !strcmp(text, yes[i]);
+        return 0;
+    }
+    return -EINVAL;
+}
+
+/* WxH, into the two ints that begin at the field. */
+static int parse_size(const struct key *k, const char *text, struct settings *s)
+{
+    int *size = field(k, s);
+    char width[16] = "";
+    int w, h;
+    const size_t n = strcspn(text, "x");
+
+    if (!strcmp(text, "auto")) {
+        size[0] = size[1] = 0;
+        return 0;
+    }
+    if (text[n] != 'x' || n >= sizeof(width))
+        return -EINVAL;
+    memcpy(width, text, n);
+    if (parse_int(width, k->min, k->max, &w) || parse_int(text + n + 1, 1, k->max, &h) || w % 2)
+        return -EINVAL;
+    size[0] = w;
+    size[1] = h;
+    return 0;
+}
+
+/* 23.976, 23.98, 29.97, 59.94 and the like. */
+static bool is_ntsc(double fps)
+{
+    const double whole = rint(fps * 1.001);
+
+    return (fmod(whole, 24.0) < 0.5 || fmod(whole, 30.0) < 0.5) && whole > 1.0 &&
+           fabs(fps * 1.001 - whole) < 0.005;
+}
+
+/* N, N.NN or N/D. Decimals of the NTSC rates mean those: 29.97 is 30000/1001. */
+static int parse_rate(const struct key *k, const char *text, struct settings *s)
+{
+    struct fraction *rate = field(k, s);
+    struct fraction f = {0, 1};
+    const char *slash = strchr(text, '/');
+    char num[16] = "";
+    double fps;
+    int n, d;
+
+    if (!strcmp(text, "auto")) {
+        *rate = (struct fraction){0, 0};
+        return 0;
+    }
+    if (slash) {
+        if ((size_t)(slash - text) >= sizeof(num))
+            return -EINVAL;
+        memcpy(num, text, (size_t)(slash - text));
+        if (parse_int(num, 1, 1e9, &n) || parse_int(slash + 1, 1, 1e9, &d))
+            return -EINVAL;
+        fps = (double)n / d;
+        f = (struct fraction){(uint32_t)n, (uint32_t)d};
+    } else {
+        if (parse_real(text, k->min, k->max, &fps))
+            return -EINVAL;
+        if (fabs(fps - rint(fps)) < 1e-6)
+            f = (struct fraction){(uint32_t)rint(fps), 1};
+        else if (is_ntsc(fps))
+            f = (struct fraction){(uint32_t)rint(fps * 1.001) * 1000, 1001};
+        else
+            f = (struct fraction){(uint32_t)rint(fps * 1000.0), 1000};
+    }
+    if (fps < k->min || fps > k->max)
+        return -EINVAL;
+    *rate = f;
+    return 0;
+}
+
+static int parse_budget(const struct key *k, const char *text, struct settings *s)
+{
+    int64_t *budget = field(k, s);
+    double ms;
+
+    if (!strcmp(text, "auto"))
+        *budget = BUDGET_AUTO;
+    else if (!strcmp(text, "off"))
+        *budget = BUDGET_OFF;
+    else if (parse_real(text, k->min, k->max, &ms))
+        return -EINVAL;
+    else
+        *budget = (int64_t)llround(ms * 1e6);
+    return 0;
+}
+
+int key_parse(const struct key *k, const char *text, struct settings *s)
+{
+    switch (k->type) {
+    case KEY_TEXT:
+        return parse_text(k, text, s);
+    case KEY_BOOL:
+        return parse_bool(k, text, s);
+    case KEY_INT:
+        return parse_int(text, k->min, k->max, field(k, s));
+    case KEY_REAL:
+        return parse_real(text, k->min, k->max, field(k, s));
+    case KEY_AUTOREAL:
+        if (strcmp(text, "auto") && strcmp(text, "0"))
+            return parse_real(text, k->min, k->max, field(k, s));
+        *(double *)field(k, s) = 0.0;
+        return 0;
+    case KEY_CHOICE:
+        return parse_choice(k, text, s);
+    case KEY_FORMAT:
+        return parse_format(k, text, s);
+    case KEY_SIZE:
+        return parse_size(k, text, s);
+    case KEY_RATE:
+        return parse_rate(k, text, s);
+    case KEY_BUDGET:
+        return parse_budget(k, text, s);
+    }
+    return -EINVAL;
+}
+
+void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
+{
+    double *real = field(k, s);
+    int *n = field(k, s);
+
+    if (k->type == KEY_INT) {
+        *n = (int)fmin(fmax(*n + (double)steps, k->min), k->max);
+    } else if (k->type == KEY_REAL || k->type == KEY_AUTOREAL) {
+        const double step = k->type == KEY_REAL ? 1.0 : 0.25;
+
+        *real = fmin(fmax((*real > 0.0 ? *real : automatic) + steps * step, k->min), k->max);
+    }
+}
+
+static void print_auto(char *text, size_t size, double v)
+{
+    if (v > 0.0)
+        (void)snprintf(text, size, "%.10g", v);
+    else
+        (void)snprintf(text, size, "auto");
+}
+
+void settings_get(const struct settings *s, const struct key *k, char *text, size_t size)
+{
+    const void *p = (const char *)s + k->offset;
+    const int *n = p;
+    const struct fraction *rate = p;
+    const int64_t *budget = p;
+
+    switch (k->type) {
+    case KEY_TEXT:
+        (void)snprintf(text, size, "%s", (const char *)p);
+        break;
+    case KEY_BOOL:
+        (void)snprintf(text, size, "%s", *(const bool *)p ? "yes" : "no");
+        break;
+    case KEY_INT:
+        (void)snprintf(text, size, "%d", *n);
+        break;
+    case KEY_REAL:
+    case KEY_AUTOREAL:
+        print_auto(text, size, *(const double *)p);
+        break;
+    case KEY_CHOICE:
+        (void)snprintf(text, size, "%s", k->size ? (const char *)p : k->choices[*n]);
+        break;
+    case KEY_FORMAT:
+        (void)snprintf(text, size, "%s", *n < 0 ? "auto" : format_table[*n].name);
+        break;
+    case KEY_SIZE:
+        if (n[0])
+            (void)snprintf(text, size, "%dx%d", n[0], n[1]);
+        else
+            (void)snprintf(text, size, "auto");
+        break;
+    case KEY_RATE:
+        if (!rate->den)
+            (void)snprintf(text, size, "auto");
+        else if (rate->den == 1)
+            (void)snprintf(text, size, "%u", rate->num);
+        else
+            (void)snprintf(text, size, "%u/%u", rate->num, rate->den);
+        break;
+    case KEY_BUDGET:
+        if (*budget > 0)
+            (void)snprintf(text, size, "%.10g", (double)*budget / 1e6);
+        else
+            (void)snprintf(text, size, "%s", *budget == BUDGET_AUTO ? "auto" : "off");
+        break;
+    }
+}
+
+static void list_choices(const struct key *k, char *text, size_t size, const char *first)
+{
+    size_t n = (size_t)snprintf(text, size, "one of %s", first);
+
+    for (int i = 0; k->choices[i] && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%s", i || *first ? ", " : "", k->choices[i]);
+}
+
+void key_describe(const struct key *k, char *text, size_t size)
+{
+    switch (k->type) {
+    case KEY_TEXT:
+        (void)snprintf(text, size, "a text of at most %zu characters", k->size - 1);
+        break;
+    case KEY_BOOL:
+        (void)snprintf(text, size, "yes or no");
+        break;
+    case KEY_INT:
+        (void)snprintf(text, size, "an integer from %.0f to %.0f", k->min, k->max);
+        break;
+    case KEY_REAL:
+        (void)snprintf(text, size, "a number from %g to %g", k->min, k->max);
+        break;
+    case KEY_AUTOREAL:
+        (void)snprintf(text, size, "auto or a number from %g to %g", k->min, k->max);
+        break;
+    case KEY_CHOICE:
+        list_choices(k, text, size, "");
+        break;
+    case KEY_FORMAT:
+        list_choices(k, text, size, "auto");
+        break;
+    case KEY_SIZE:
+        (void)snprintf(text, size, "auto or WIDTHxHEIGHT, an even width and at most %.0f each",
+                       k->max);
+        break;
+    case KEY_RATE:
+        (void)snprintf(text, size, "auto or frames per second from %g to %g, as N or N/D", k->min,
+                       k->max);
+        break;
+    case KEY_BUDGET:
+        (void)snprintf(text, size, "auto, off or milliseconds from %g to %g", k->min, k->max);
+        break;
+    }
+}
+
+const char *key_takes_effect(const struct key *k)
+{
+    return k->live      ? "can change while running"
+           : k->reopens ? "can change while running, where it opens the camera anew"
+                        : "takes effect at the next start";
+}

@@ -1,0 +1,77 @@
+#include "sink/loopback_readers.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "picture/frame.h"
+#include "v4l2/node.h"
+
+/* The event of the module, not in the kernel's headers: newer and older number. */
+#define CLIENT_USAGE (V4L2_EVENT_PRIVATE_START + 0x08E00000 + 1)
+#define CLIENT_USAGE_OLD V4L2_EVENT_PRIVATE_START
+
+/* Changes are told at once, but now and then one is lost: so it is also asked. */
+#define ASK_NS INT64_C(1000000000)
+
+static bool subscribe(int fd, uint32_t event)
+{
+    struct v4l2_event_subscription s = {.type = event, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
+
+    return !v4l2_call(fd, VIDIOC_SUBSCRIBE_EVENT, &s);
+}
+
+/* Takes the newest of the counts that wait at @fd; @n as it was if there is none. */
+static int take_counts(int fd, uint32_t event, int n)
+{
+    struct pollfd p = {.fd = fd, .events = POLLPRI};
+    struct v4l2_event e;
+    uint32_t count;
+
+    while (poll(&p, 1, 0) > 0 && p.revents & POLLPRI && !v4l2_call(fd, VIDIOC_DQEVENT, &e)) {
+        if (e.type != event)
+            continue;
+        memcpy(&count, &e.u, sizeof(count));
+        n = count < INT16_MAX ? (int)count : INT16_MAX;
+    }
+    return n;
+}
+
+/* A new descriptor is told the present count. Only for reading, because other programs take it for
+ * news when one that may have written is closed. */
+static int ask(const struct loopback_readers *r)
+{
+    const int fd = v4l2_open(r->path, O_RDONLY | O_NONBLOCK, NULL);
+    int n = r->n;
+
+    if (fd < 0)
+        return n;
+    if (subscribe(fd, r->event))
+        n = take_counts(fd, r->event, n);
+    (void)close(fd);
+    return n;
+}
+
+void loopback_readers_init(struct loopback_readers *r, const char *path, int fd)
+{
+    *r = (struct loopback_readers){.path = path, .fd = fd};
+    if (subscribe(fd, CLIENT_USAGE))
+        r->event = CLIENT_USAGE;
+    else if (subscribe(fd, CLIENT_USAGE_OLD))
+        r->event = CLIENT_USAGE_OLD;
+}
+
+int loopback_readers_count(struct loopback_readers *r)
+{
+    const int64_t now = now_ns();
+
+    if (!r->event)
+        return -1;
+    r->n = take_counts(r->fd, r->event, r->n);
+    if (now >= r->t_ask_ns) {
+        r->t_ask_ns = now + ASK_NS;
+        r->n = ask(r);
+    }
+    return r->n;
+}

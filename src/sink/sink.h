@@ -1,0 +1,76 @@
+#pragma once
+/* A sink takes filtered frames: a virtual camera, a window, a file, nothing.
+ * Context: open and close by main, write by the output thread. A sink that needs a thread of
+ * its own (the preview) starts it in open and never lets write wait for it. */
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "picture/frame.h"
+#include "picture/y4m.h"
+
+/* What a sink with a user in front of it can ask and do. */
+struct sink_status {
+    double fps;                             /* of the last second */
+    int64_t latency_p50_ns, latency_p99_ns; /* from the camera's stamp; of the last second */
+    int64_t added_p50_ns, added_p99_ns;     /* without the camera's own delay; of the last second */
+    int64_t camera_ns;                      /* that delay */
+    int64_t budget_ns;                      /* for the added latency; 0 = no budget */
+    int radius_requested, radius;           /* pixels; asked for, and used last */
+    double sigma_color, sigma_space;        /* in effect */
+    uint64_t frames_dropped, frames_bad;
+    char engine[16], device[128];
+};
+
+struct sink_control {
+    void *user;
+    /* Context: any thread; waits for nothing. */
+    void (*status)(void *user, struct sink_status *ret);
+    /* Moves the live setting called @key by @steps of a size of its own, within what is allowed,
+     * and says the new value in @text ("radius 6"). Context: any thread. */
+    void (*adjust)(void *user, const char *key, int steps, char *text, size_t size);
+    /* The user ends the program. Context: any thread. */
+    void (*quit)(void *user);
+};
+
+struct sink_config {
+    const char *name;     /* what to open, as given on the command line */
+    struct frame picture; /* format, size and colour of the frames to come; no planes */
+    int format;           /* wanted enum frame_format of the output; -1 = the sink's choice */
+    struct fraction fps;  /* 0/0 = unknown */
+    bool pace;            /* frames come as fast as they can: the sink keeps the rate */
+    int stop_fd;          /* readable once write must not wait any more */
+    bool alone;           /* there is no other output: without this one nothing is seen */
+    const struct sink_control *control; /* lives longer than the sink */
+    const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
+};
+
+struct sink {
+    const struct sink_ops *ops;
+    char name[160];       /* in words: "bilatcam (/dev/video20)" */
+    struct frame picture; /* format, size, colour and strides that write wants; no planes */
+    bool hold;            /* readers expect frames at all times: repeat the last one */
+    bool card;            /* write takes the placeholder, too, while nothing comes */
+    bool compare;         /* write wants the `before` of each frame; the placeholder has none */
+};
+
+struct sink_ops {
+    const char *name;
+    bool device; /* what fails may work again later */
+    int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
+
+    /* Takes one frame laid out as `picture` says (rows packed where strides are packed there);
+     * the samples are the caller's again on return. 0; -EPIPE: the reader closed; -ENOSPC;
+     * -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
+    int (*write)(struct sink *s, const struct frame *f, struct error *err);
+
+    /* Programs that take pictures from it at present; -1: cannot be told. May be NULL. */
+    int (*readers)(struct sink *s);
+
+    /* Flushes and closes. An error here means that something written before is lost. */
+    int (*close)(struct sink *s, struct error *err);
+};
+
+extern const struct sink_ops sink_v4l2loopback;
+extern const struct sink_ops sink_preview; /* linked only where HAVE_PREVIEW is set */
+extern const struct sink_ops sink_y4m;
+extern const struct sink_ops sink_null;

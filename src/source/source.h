@@ -1,0 +1,63 @@
+#pragma once
+/* A source hands out frames: a camera, a file, a generated scene. It lends each frame in its
+ * own layout and memory; the pipeline's conversion to the working layout is the one copy.
+ * Context: everything is called by the capture thread, except open (main) and truth (any). */
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "picture/frame.h"
+#include "picture/y4m.h"
+
+#define SOURCE_NAME_MAX 1024
+
+struct source_config {
+    const char *name;    /* what to open, as given on the command line */
+    int width, height;   /* wanted size; 0 = the source's choice */
+    struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
+    int format;          /* wanted enum frame_format; -1 = the source's choice */
+    bool again;          /* reopening: what differs from the wishes is no news */
+    int stop_fd;         /* readable once read must return -ECANCELED; stays readable */
+};
+
+struct source {
+    const struct source_ops *ops;
+    char name[160];               /* in words: "Integrated Camera (/dev/video0)" */
+    char reopen[SOURCE_NAME_MAX]; /* what to open if it went and shall come back */
+    enum frame_format format;
+    int width, height;
+    struct colour colour;
+    struct fraction fps; /* 0/0 where the source does not know */
+    bool live;           /* frames come at their own pace and untaken ones are lost */
+    uint64_t n_dropped;  /* frames lost before read, so far */
+    uint64_t n_bad;      /* damaged frames passed over by read, so far */
+    bool rested;         /* set by the reader: what passed since the last read was not wanted */
+
+    /* What the header of a y4m file or pipe says; NULL where there is none. */
+    const struct y4m_header *y4m;
+};
+
+struct source_ops {
+    const char *name;
+
+    /* -ENOENT, -ENODEV, -EBUSY, -EACCES: the device; -EINVAL: it cannot give what is wanted. */
+    int (*open)(struct source **ret, const struct source_config *config, struct error *err);
+    void (*close)(struct source *s); /* accepts NULL and what open left half-done */
+
+    /* Waits for the next frame (a live source: the newest) and lends it in @ret until release.
+     *   -ENODATA    the end of the stream
+     *   -EBADMSG    the stream is broken from here on; what came before was whole
+     *   -ECANCELED  stop_fd became readable
+     *   -ETIMEDOUT  a device gave nothing for max(5 frame intervals, 1 s): reopen it
+     *   -ENODEV     unplugged     -EIO  broken: reopen it
+     * Damaged frames are passed over and counted. @err says more on errors. */
+    int (*read)(struct source *s, struct frame *ret, struct error *err);
+    void (*release)(struct source *s);
+
+    /* Writes the noise-free picture of frame number @seq to @clean, a frame of the source's
+     * format and size. -ENOTSUP where it is not known. */
+    int (*truth)(const struct source *s, uint64_t seq, struct frame *clean);
+};
+
+extern const struct source_ops source_v4l2;
+extern const struct source_ops source_y4m;
+extern const struct source_ops source_pattern;

@@ -1,0 +1,116 @@
+#include "v4l2/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "picture/frame.h"
+
+/* A program that closes a device is noticed before the driver is: it needs a moment. */
+static const struct backoff_limits alarm_limits = {
+    .first_ns = INT64_C(500000000),
+    .last_ns = INT64_C(30000000000),
+    .steady_ns = INT64_C(10000000000),
+};
+
+static bool is_video(const char *name)
+{
+    return !strncmp(name, "video", 5);
+}
+
+int devices_watch(void)
+{
+    /* Permissions follow a node's creation: that is IN_ATTRIB. */
+    const uint32_t events = IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_TO;
+    const int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    int r;
+
+    if (fd < 0)
+        return -errno;
+    if (inotify_add_watch(fd, "/dev", events) >= 0)
+        return fd;
+    r = -errno;
+    (void)close(fd);
+    return r;
+}
+
+/* "v4l" is the folder of stable names; an overflow has lost something. What happens to a watched
+ * device itself comes without a name. */
+static bool is_news(const struct inotify_event *e)
+{
+    if (e->mask & IN_Q_OVERFLOW)
+        return true;
+    return e->len ? is_video(e->name) || !strcmp(e->name, "v4l") : !!(e->mask & IN_CLOSE_WRITE);
+}
+
+bool devices_changed(int fd)
+{
+    char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    bool changed = false;
+    ssize_t n;
+
+    while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+        for (ssize_t i = 0; i < n;) {
+            const struct inotify_event *e = (const struct inotify_event *)(void *)(buffer + i);
+
+            changed = changed || is_news(e);
+            i += (ssize_t)(sizeof(*e) + e->len);
+        }
+    return changed;
+}
+
+void device_release_init(struct device_release *r)
+{
+    *r = (struct device_release){.fd = -1, .t_due_ns = INT64_MAX};
+}
+
+/* Each device by itself: /dev as a whole also tells of whoever closes /dev/null. Programs that only
+ * look, as udev does and as we do, open for reading. */
+static void watch_video(int fd)
+{
+    DIR *folder = opendir("/dev");
+    char path[sizeof("/dev/") + sizeof(((struct dirent *)NULL)->d_name)];
+
+    if (!folder)
+        return;
+    for (const struct dirent *e; (e = readdir(folder));) {
+        (void)snprintf(path, sizeof(path), "/dev/%s", e->d_name);
+        if (is_video(e->d_name))
+            (void)inotify_add_watch(fd, path, IN_CLOSE_WRITE);
+    }
+    (void)closedir(folder);
+}
+
+/* Where it cannot be watched, the pauses between attempts are all there is. */
+void device_release_watch(struct device_release *r, const char *name)
+{
+    device_release_stop(r);
+    backoff_works(&r->alarms, now_ns());
+    r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->fd < 0)
+        return;
+    if (*name != '/')
+        watch_video(r->fd);
+    else if (inotify_add_watch(r->fd, name, IN_CLOSE_WRITE) < 0)
+        device_release_stop(r);
+}
+
+void device_release_stop(struct device_release *r)
+{
+    if (r->fd >= 0)
+        (void)close(r->fd);
+    r->fd = -1;
+    r->t_due_ns = INT64_MAX;
+}
+
+int64_t device_release_due(struct device_release *r)
+{
+    const int64_t now = now_ns();
+
+    if (r->fd >= 0 && devices_changed(r->fd) && r->t_due_ns == INT64_MAX)
+        r->t_due_ns = now + backoff_fails(&r->alarms, &alarm_limits, now);
+    return r->t_due_ns;
+}

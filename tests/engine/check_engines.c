@@ -1,0 +1,280 @@
+/* Checks an engine against the reference: every radius, both windows, both range kernels,
+ * every raw format, pictures on which filters go wrong, sizes from 2x1 up, padded strides.
+ *
+ *     check-engines ENGINE [--quick] [--seed N]
+ *
+ * --quick takes few radii, for emulators and sanitizers; --seed draws other cases, for tuning
+ * must not be right for those of one seed only.
+ *
+ * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "tests/lib/images.h"
+
+#define N(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+static const int sizes[][2] = {
+    {2, 1}, {2, 2}, {4, 3}, {14, 9}, {16, 16}, {18, 7}, {62, 21}, {66, 35}, {130, 17},
+};
+static const int pads[] = {0, 2, 13, 64};
+static const double sigma_colors[] = {18, 5, 30, 60, 100, 1, 200};
+static const double sigma_spaces[] = {0, 0, 0.5, 3, 40}; /* 0 = auto */
+
+/* Cases are drawn so that a slow reference is affordable: at every radius, window and range
+ * kernel each format meets several pictures, sizes and sigmas, and over all radii each value
+ * meets each other one. */
+struct draw {
+    uint64_t rng;
+};
+
+static int draw_below(struct draw *d, int n)
+{
+    return (int)(random_next(&d->rng) % (uint64_t)n);
+}
+
+struct test_case {
+    struct filter filter;
+    struct frame shape;
+    enum image_kind image;
+    int pad_in, pad_out;
+    uint64_t seed;
+};
+
+static void describe(const struct test_case *t, const char *what)
+{
+    printf("FAIL %s: radius %d, %s, %s, sigma-space %g, sigma-color %g, %s %dx%d %s %s, image %s, "
+           "pads %d %d, seed %llu\n",
+           what, t->filter.radius, t->filter.window == WINDOW_DISC ? "disc" : "square",
+           t->filter.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", t->filter.sigma_space,
+           t->filter.sigma_color, format_table[t->shape.format].name, t->shape.width,
+           t->shape.height, t->shape.colour.matrix == COLOUR_BT709 ? "bt709" : "bt601",
+           t->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[t->image],
+           t->pad_in, t->pad_out, (unsigned long long)t->seed);
+}
+
+/* Bytes that filters of up to this radius see of a picture are of two costs for the reference:
+ * taps and pixels. Large windows go with the smaller pictures. */
+static bool affordable(const struct test_case *t)
+{
+    const long work =
+        (long)t->shape.width * t->shape.height * filter_taps(t->filter.window, t->filter.radius);
+
+    return work < 500000;
+}
+
+/* Values at which implementations change their ways, and any between. */
+static double draw_sigma_color(struct draw *d)
+{
+    if (draw_below(d, 2))
+        return sigma_colors[draw_below(d, N(sigma_colors))];
+    return exp(log(200.0) * draw_below(d, 1001) / 1000.0);
+}
+
+static struct test_case draw_case(struct draw *d, int radius, enum window_shape window,
+                                  enum range_kernel range, enum frame_format format)
+{
+    struct test_case t = {
+        .filter = {.radius = radius, .window = window, .range = range},
+        .shape = {.format = format},
+    };
+    const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
+
+    t.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(radius);
+    t.filter.sigma_color = draw_sigma_color(d);
+    t.shape.colour.matrix = draw_below(d, 2) ? COLOUR_BT709 : COLOUR_BT601;
+    t.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;
+    t.image = (enum image_kind)draw_below(d, IMAGE_N_KINDS);
+    t.pad_in = pads[draw_below(d, N(pads))];
+    t.pad_out = pads[draw_below(d, N(pads))];
+    t.seed = random_next(&d->rng);
+    do {
+        const int *size = sizes[draw_below(d, N(sizes))];
+
+        t.shape.width = size[0];
+        t.shape.height = size[1];
+    } while (!affordable(&t));
+    return t;
+}
+
+static int filter_once(struct engine *e, const struct frame *in, struct frame *out,
+                       const struct filter *f)
+{
+    const int r = e->ops->submit(e, in, out, f);
+
+    return r ? r : e->ops->collect(e);
+}
+
+struct totals {
+    long n_cases, n_failed;
+    struct difference all;
+};
+
+/* One sample of a small picture may be 2 levels off; over all cases the bound is strict. */
+static bool within_bound(const struct difference *d)
+{
+    const long allowed = d->n_samples < 2000 ? 1 : d->n_samples / 1000;
+
+    return d->max <= 2 && d->n_over_1 <= allowed &&
+           (d->n_samples < 1000 || difference_psnr(d) >= 50.0);
+}
+
+static void run_case(struct engine *e, struct engine *truth, const struct test_case *t,
+                     struct totals *totals)
+{
+    struct guarded in = {0}, out = {0}, want = {0};
+    struct difference d;
+    int r;
+
+    totals->n_cases++;
+    if (guarded_alloc(&in, &t->shape, t->pad_in) || guarded_alloc(&out, &t->shape, t->pad_out) ||
+        guarded_alloc(&want, &t->shape, 0)) {
+        describe(t, "out of memory");
+        totals->n_failed++;
+        goto done;
+    }
+    guarded_arm(&out);
+    image_fill(&in.frame, t->image, t->seed);
+    r = filter_once(truth, &in.frame, &want.frame, &t->filter);
+    if (r == 0)
+        r = filter_once(e, &in.frame, &out.frame, &t->filter);
+    d = frame_difference(&out.frame, &want.frame);
+    if (r) {
+        describe(t, strerror(-r));
+        totals->n_failed++;
+    } else if (!within_bound(&d) || (t->filter.radius == 0 && d.max)) {
+        describe(t, "bound");
+        printf("     max %d, %ld of %ld samples over 1, PSNR %.1f dB\n", d.max, d.n_over_1,
+               d.n_samples, difference_psnr(&d));
+        totals->n_failed++;
+    } else if (guarded_check(&out)) {
+        describe(t, "wrote outside the picture");
+        totals->n_failed++;
+    }
+    totals->all.max = d.max > totals->all.max ? d.max : totals->all.max;
+    totals->all.n_samples += d.n_samples;
+    totals->all.n_over_1 += d.n_over_1;
+    totals->all.sum_squares += d.sum_squares;
+done:
+    guarded_free(&in);
+    guarded_free(&out);
+    guarded_free(&want);
+}
+
+/* Fills the engine to its depth with different filters, asks for one too many, and collects. */
+static void check_flight(struct engine *e, struct engine *truth, struct totals *totals)
+{
+    enum { MAX_DEPTH = 16 };
+    const struct frame shape = {.format = FRAME_YUYV, .width = 66, .height = 35};
+    const int depth = e->depth < MAX_DEPTH ? e->depth : MAX_DEPTH;
+    struct guarded in[MAX_DEPTH + 1] = {0}, out[MAX_DEPTH + 1] = {0}, want = {0};
+    struct filter f = {.sigma_space = 2, .sigma_color = 25};
+
+    totals->n_cases++;
+    if (guarded_alloc(&want, &shape, 0))
+        goto fail;
+    for (int i = 0; i <= depth; i++) {
+        f.radius = 1 + i % 5;
+        if (guarded_alloc(&in[i], &shape, 0) || guarded_alloc(&out[i], &shape, 0))
+            goto fail;
+        image_fill(&in[i].frame, IMAGE_NATURAL, (uint64_t)i);
+        if (e->ops->submit(e, &in[i].frame, &out[i].frame, &f) != (i < depth ? 0 : -EBUSY))
+            goto fail;
+    }
+    for (int i = 0; i < depth; i++) {
+        struct difference d;
+
+        f.radius = 1 + i % 5;
+        if (e->ops->collect(e) || filter_once(truth, &in[i].frame, &want.frame, &f))
+            goto fail;
+        d = frame_difference(&out[i].frame, &want.frame);
+        if (!within_bound(&d))
+            goto fail;
+    }
+    if (e->ops->collect(e) == -EAGAIN)
+        goto done;
+fail:
+    printf("FAIL frames in flight: depth %d\n", e->depth);
+    totals->n_failed++;
+done:
+    for (int i = 0; i <= depth; i++) {
+        guarded_free(&in[i]);
+        guarded_free(&out[i]);
+    }
+    guarded_free(&want);
+}
+
+static void check_all(struct engine *e, struct engine *truth, bool quick, uint64_t seed,
+                      struct totals *totals)
+{
+    static const int quick_radii[] = {0, 1, 2, 5, 9, 16, 17, 32};
+    const int repeats = quick ? 1 : 6;
+    const int n_radii = quick ? N(quick_radii) : FILTER_MAX_RADIUS + 1;
+    struct draw d = {.rng = seed};
+
+    for (int i = 0; i < n_radii; i++)
+        for (int window = 0; window < 2; window++)
+            for (int range = 0; range < 2; range++)
+                for (int format = 0; format < FRAME_N_FORMATS; format++) {
+                    const int radius = quick ? quick_radii[i] : i;
+
+                    if (!format_table[format].planes)
+                        continue;
+                    for (int k = 0; k < repeats; k++) {
+                        const struct test_case t =
+                            draw_case(&d, radius, (enum window_shape)window,
+                                      (enum range_kernel)range, (enum frame_format)format);
+
+                        run_case(e, truth, &t, totals);
+                    }
+                }
+    check_flight(e, truth, totals);
+}
+
+int main(int argc, char **argv)
+{
+    bool quick = false;
+    uint64_t seed = 1;
+    const struct engine_config config = {0};
+    struct engine *e = NULL, *truth = NULL;
+    struct totals totals = {0};
+    struct error err;
+
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--quick"))
+            quick = true;
+        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else
+            argc = 0;
+    }
+    if (argc < 2) {
+        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N]\n");
+        return 2;
+    }
+    if (engine_open(&e, argv[1], &config, &err)) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    if (engine_reference.create(&truth, &config, &err)) {
+        printf("FAIL: %s\n", err.text);
+        e->ops->destroy(e);
+        return 1;
+    }
+    check_all(e, truth, quick, seed, &totals);
+    if (totals.all.n_over_1 > totals.all.n_samples / 1000 || difference_psnr(&totals.all) < 50.0) {
+        printf("FAIL bound over all cases\n");
+        totals.n_failed++;
+    }
+    printf("engine %s (%s): %ld cases, %ld failed; %ld samples, max difference %d, "
+           "%ld over 1, PSNR %.1f dB\n",
+           argv[1], e->device, totals.n_cases, totals.n_failed, totals.all.n_samples,
+           totals.all.max, totals.all.n_over_1, difference_psnr(&totals.all));
+    truth->ops->destroy(truth);
+    e->ops->destroy(e);
+    return totals.n_failed ? 1 : 0;
+}

@@ -1,0 +1,339 @@
+#include "tests/lib/unit.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture/colour.h"
+#include "picture/convert.h"
+#include "tests/lib/images.h"
+
+#ifdef HAVE_MJPEG
+#include <turbojpeg.h>
+#endif
+
+static const struct colour limited_601 = {COLOUR_BT601, COLOUR_LIMITED};
+static const struct colour full_601 = {COLOUR_BT601, COLOUR_FULL};
+
+static struct guarded make(enum frame_format format, int width, int height, int pad)
+{
+    const struct frame like = {.format = format, .width = width, .height = height};
+    struct guarded g;
+
+    assert_int_equal(guarded_alloc(&g, &like, pad), 0);
+    guarded_arm(&g);
+    return g;
+}
+
+static int at(const struct frame *f, int component, int x, int y)
+{
+    const struct samples s = frame_samples(f, component);
+
+    return s.base[(size_t)y * s.stride + (size_t)(x * s.step)];
+}
+
+static void test_layouts(void **state)
+{
+    struct frame f = {.format = FRAME_I420, .width = 6, .height = 5};
+    uint8_t memory[64];
+
+    (void)state;
+    assert_int_equal(frame_layout_packed(&f), 30 + 9 + 9);
+    frame_attach(&f, memory);
+    assert_ptr_equal(f.plane[1], memory + 30);
+    assert_ptr_equal(f.plane[2], memory + 39);
+    f.format = FRAME_NV12;
+    assert_int_equal(frame_layout_packed(&f), 30 + 18);
+    f.format = FRAME_YUYV;
+    assert_int_equal(frame_layout_packed(&f), 60);
+    assert_int_equal(frame_layout(&f), 5 * FRAME_ALIGN);
+    assert_null(frame_size_problem(2, 1));
+    assert_non_null(frame_size_problem(3, 2));
+    assert_non_null(frame_size_problem(0, 2));
+    assert_non_null(frame_size_problem(2, FRAME_MAX_SIDE + 1));
+    for (int i = 0; i < FRAME_N_FORMATS; i++)
+        assert_int_equal(format_from_name(format_table[i].name), i);
+    assert_int_equal(format_from_name("rgb"), -1);
+}
+
+/* Every pair of formats: luma is kept exactly, chroma is kept, replicated, averaged or 128,
+ * and nothing outside the picture is touched. */
+static void test_every_pair_of_formats(void **state)
+{
+    static const int sizes[][2] = {{2, 1}, {2, 2}, {6, 5}, {62, 21}};
+
+    (void)state;
+    for (int from = 0; from < FRAME_MJPG; from++)
+        for (int to = 0; to < FRAME_MJPG; to++)
+            for (int i = 0; i < 4; i++) {
+                struct guarded src = make((enum frame_format)from, sizes[i][0], sizes[i][1], 7);
+                struct guarded dst = make((enum frame_format)to, sizes[i][0], sizes[i][1], 5);
+                const struct format_info *a = &format_table[from], *b = &format_table[to];
+
+                image_fill(&src.frame, IMAGE_RANDOM, (uint64_t)(from * 64 + to));
+                convert_frame(&dst.frame, &src.frame);
+                assert_int_equal(guarded_check(&dst), 0);
+                for (int y = 0; y < sizes[i][1]; y++)
+                    for (int x = 0; x < sizes[i][0]; x++)
+                        assert_int_equal(at(&dst.frame, 0, x, y), at(&src.frame, 0, x, y));
+                for (int c = 1; c < b->components; c++) {
+                    const struct samples s = frame_samples(&dst.frame, c);
+
+                    if (a->components == 1)
+                        assert_int_equal(at(&dst.frame, c, 0, 0), 128);
+                    else if (a->hshift >= b->hshift && a->vshift >= b->vshift)
+                        for (int y = 0; y < s.height; y++)
+                            for (int x = 0; x < s.width; x++)
+                                assert_int_equal(at(&dst.frame, c, x, y),
+                                                 at(&src.frame, c, x >> (a->hshift - b->hshift),
+                                                    y >> (a->vshift - b->vshift)));
+                }
+                guarded_free(&src);
+                guarded_free(&dst);
+            }
+}
+
+static void test_chroma_is_averaged(void **state)
+{
+    struct guarded src = make(FRAME_YUYV, 2, 3, 0), dst = make(FRAME_I420, 2, 3, 0);
+    const uint8_t bytes[] = {1, 10, 2, 20, 3, 13, 4, 21, 5, 40, 6, 50};
+
+    (void)state;
+    memcpy(src.frame.plane[0], bytes, sizeof(bytes));
+    convert_frame(&dst.frame, &src.frame);
+    assert_int_equal(at(&dst.frame, 1, 0, 0), 12); /* (10 + 13 + 1) / 2 */
+    assert_int_equal(at(&dst.frame, 2, 0, 0), 21);
+    assert_int_equal(at(&dst.frame, 1, 0, 1), 40); /* the last row stands alone */
+    assert_int_equal(at(&dst.frame, 2, 0, 1), 50);
+    guarded_free(&src);
+    guarded_free(&dst);
+}
+
+/* Against the formula in double precision: within one level, all matrices and ranges. */
+static void test_colours(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            struct guarded src = make(FRAME_YUYV, 64, 32, 0), dst = make(FRAME_YUYV, 64, 32, 0);
+            double m[3][3], offset[3];
+
+            src.frame.colour =
+                (struct colour){(enum colour_matrix)(i / 2), (enum colour_range)(i % 2)};
+            dst.frame.colour =
+                (struct colour){(enum colour_matrix)(j / 2), (enum colour_range)(j % 2)};
+            image_fill(&src.frame, IMAGE_RANDOM, 3);
+            convert_frame(&dst.frame, &src.frame);
+            colour_convert(src.frame.colour, dst.frame.colour, m, offset);
+            for (int y = 0; y < 32; y++)
+                for (int x = 0; x < 64; x++)
+                    for (int c = 0; c < 3; c++) {
+                        double want = offset[c];
+
+                        for (int k = 0; k < 3; k++)
+                            want += m[c][k] * at(&src.frame, k, k ? x / 2 : x, y);
+                        want = fmin(fmax(want, 0.0), 255.0);
+                        assert_true(fabs(at(&dst.frame, c, c ? x / 2 : x, y) - want) <= 0.51);
+                    }
+            guarded_free(&src);
+            guarded_free(&dst);
+        }
+}
+
+static void test_known_colours(void **state)
+{
+    double m[3][3], offset[3], rgb[3][3];
+    const struct colour_distance d = colour_distance(limited_601);
+
+    (void)state;
+    colour_convert(full_601, limited_601, m, offset);
+    assert_true(fabs(m[0][0] * 0 + offset[0] - 16.0) < 1e-9 &&
+                fabs(m[0][0] * 255 + offset[0] + (m[0][1] + m[0][2]) * 128 - 235.0) < 1e-9);
+    colour_to_rgb(limited_601, rgb);
+    assert_true(fabs(rgb[0][0] - 1.164383562) < 1e-6 && fabs(rgb[0][2] - 1.596026786) < 1e-6 &&
+                fabs(rgb[1][1] + 0.391762290) < 1e-6 && fabs(rgb[2][1] - 2.017232143) < 1e-6);
+    /* The factored distance is the R'G'B' distance. */
+    for (int i = 0; i < 3; i++) {
+        const double v[3] = {i == 0 ? 3 : 1, i == 1 ? -7 : 2, i == 2 ? 11 : 0};
+        const double y1 = d.a * v[0] + d.b * v[1] + d.c * v[2], u1 = d.d * v[1] + d.e * v[2],
+                     v1 = d.f * v[2];
+        double sum = 0.0;
+
+        for (int k = 0; k < 3; k++)
+            sum += pow(rgb[k][0] * v[0] + rgb[k][1] * v[1] + rgb[k][2] * v[2], 2);
+        assert_true(fabs(sum - (y1 * y1 + u1 * u1 + v1 * v1)) < 1e-9);
+    }
+}
+
+#ifdef HAVE_MJPEG
+
+struct jpeg {
+    unsigned char *bytes;
+    unsigned long size;
+    struct frame frame;
+};
+
+static struct jpeg encode(int width, int height, int subsamp)
+{
+    struct jpeg j = {0};
+    const tjhandle handle = tjInitCompress();
+    unsigned char *rgb = malloc((size_t)(width * height * 3));
+
+    assert_non_null(rgb);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            rgb[(y * width + x) * 3] = (unsigned char)(x * 255 / width);
+            rgb[(y * width + x) * 3 + 1] = (unsigned char)(y * 255 / height);
+            rgb[(y * width + x) * 3 + 2] = 90;
+        }
+    assert_int_equal(
+        tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j.bytes, &j.size, subsamp, 95, 0), 0);
+    free(rgb);
+    (void)tjDestroy(handle);
+    j.frame = (struct frame){.format = FRAME_MJPG,
+                             .width = width,
+                             .height = height,
+                             .plane = {j.bytes},
+                             .bytes = j.size};
+    return j;
+}
+
+static void test_mjpeg_subsamplings(void **state)
+{
+    static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
+    struct mjpeg *m = NULL;
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m), 0);
+    for (int i = 0; i < 5; i++)
+        for (int height = 47; height <= 48; height++) {
+            struct jpeg j = encode(64, height, kinds[i]);
+            struct guarded dst = make(FRAME_I422, 64, height, 16);
+            struct error err;
+
+            assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+            assert_int_equal(guarded_check(&dst), 0);
+            for (int y = 2; y < height - 2; y += 5)
+                for (int x = 4; x < 60; x += 7) {
+                    const double r = x * 255 / 64, g = y * 255 / height;
+                    const double want_y = 0.299 * r + 0.587 * g + 0.114 * 90;
+                    const double want_v = 128 + (r - want_y) * 0.713;
+
+                    assert_true(fabs(at(&dst.frame, 0, x, y) - want_y) < 5);
+                    assert_true(fabs(at(&dst.frame, 2, x / 2, y) - want_v) < 9);
+                }
+            guarded_free(&dst);
+            tjFree(j.bytes);
+        }
+    mjpeg_destroy(m);
+}
+
+static void test_mjpeg_damage(void **state)
+{
+    struct guarded dst = make(FRAME_I422, 64, 48, 0), other = make(FRAME_I422, 80, 48, 0);
+    struct jpeg j = encode(64, 48, TJSAMP_422), grey = encode(64, 48, TJSAMP_GRAY);
+    struct mjpeg *m = NULL;
+    struct error err;
+    uint64_t rng = 5;
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m), 0);
+    assert_int_equal(mjpeg_decode(m, &grey.frame, &dst.frame, &err), 0);
+    assert_int_equal(at(&dst.frame, 1, 9, 9), 128);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &other.frame, &err), -EBADMSG);
+    assert_non_null(strstr(err.text, "64x48"));
+    for (size_t cut = 0; cut < j.size - 2; cut += 37) {
+        j.frame.bytes = cut;
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+    }
+    j.frame.bytes = j.size;
+    for (int i = 0; i < 300; i++) { /* garbage must not crash; some of it still decodes */
+        j.bytes[random_next(&rng) % j.size] = (unsigned char)random_next(&rng);
+        (void)mjpeg_decode(m, &j.frame, &dst.frame, &err);
+    }
+    assert_int_equal(guarded_check(&dst), 0);
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    guarded_free(&other);
+    tjFree(j.bytes);
+    tjFree(grey.bytes);
+}
+
+/* Stray bytes between segments, which some cameras send in every frame, do no harm. */
+static void test_mjpeg_stray_bytes(void **state)
+{
+    struct guarded dst = make(FRAME_I422, 64, 48, 0);
+    struct jpeg j = encode(64, 48, TJSAMP_422);
+    unsigned char *bytes = malloc(j.size + 3);
+    struct mjpeg *m = NULL;
+    struct error err;
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, j.bytes, j.size - 2);
+    memset(bytes + j.size - 2, 0, 3);
+    memcpy(bytes + j.size + 1, j.bytes + j.size - 2, 2);
+    j.frame.plane[0] = bytes;
+    j.frame.bytes = j.size + 3;
+    assert_int_equal(mjpeg_create(&m), 0);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    free(bytes);
+    tjFree(j.bytes);
+}
+
+/* Where there are restart markers, the decoder goes on after a gap as if nothing was. */
+static void test_mjpeg_gaps(void **state)
+{
+    const size_t gap = 600;
+    struct guarded dst = make(FRAME_I422, 320, 240, 0);
+    struct mjpeg *m = NULL;
+    struct error err;
+    struct jpeg j;
+
+    (void)state;
+    assert_int_equal(setenv("TJ_RESTART", "1", 1), 0); /* one after each row of blocks */
+    j = encode(320, 240, TJSAMP_422);
+    assert_int_equal(unsetenv("TJ_RESTART"), 0);
+    assert_int_equal(mjpeg_create(&m), 0);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    for (size_t at = 700; at + gap < j.size - 2; at += 41) {
+        unsigned char *bytes = malloc(j.size - gap);
+
+        assert_non_null(bytes);
+        memcpy(bytes, j.bytes, at);
+        memcpy(bytes + at, j.bytes + at + gap, j.size - at - gap);
+        j.frame.plane[0] = bytes;
+        j.frame.bytes = j.size - gap;
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+        free(bytes);
+    }
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    tjFree(j.bytes);
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_every_pair_of_formats),
+        cmocka_unit_test(test_chroma_is_averaged),
+        cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_known_colours),
+#ifdef HAVE_MJPEG
+        cmocka_unit_test(test_mjpeg_subsamplings),
+        cmocka_unit_test(test_mjpeg_damage),
+        cmocka_unit_test(test_mjpeg_stray_bytes),
+        cmocka_unit_test(test_mjpeg_gaps),
+#endif
+    };
+
+    return cmocka_run_group_tests_name("frame, colour and convert", tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* Devices that another program has and lets go, with a file in the place of the node; and devices
+ * that never stay. */
+#include "tests/pipeline/stages.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* A file in the place of the node that another program has. */
+static int node_fd = -1;
+
+static void take_node(struct bench *b, char *path)
+{
+    node_fd = mkstemp(path);
+    assert_true(node_fd >= 0);
+    b->node = path;
+}
+
+static void let_node_go(void)
+{
+    assert_int_equal(close(node_fd), 0);
+}
+
+static bool is_refused(struct bench *b)
+{
+    (void)b;
+    return camera.refused > 1;
+}
+
+static void use_node(const struct bench *b)
+{
+    const int fd = open(b->node, O_RDWR);
+
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static uint64_t frames_out(struct bench *b)
+{
+    struct stats s;
+
+    stats_snapshot(b->shared.stats, &s);
+    return s.frames_out;
+}
+
+/* The first alarm is false, and later ones do not matter. */
+static void play_camera_let_go(struct bench *b)
+{
+    uint64_t n;
+
+    assert_true(is_lost(b));
+    (void)poll(NULL, 0, 50);
+    assert_int_equal(camera.refused, 1);
+    use_node(b);
+    assert_true(eventually(is_refused, b));
+    camera.busy = false;
+    let_node_go();
+    assert_true(eventually(runs, b));
+    use_node(b);
+    (void)poll(NULL, 0, 50);
+    n = frames_out(b);
+    for (int i = 0; frames_out(b) < n + 10 && i < LIMIT_MS; i++)
+        (void)poll(NULL, 0, 1);
+    assert_true(frames_out(b) >= n + 10);
+}
+
+/* Plays @script while another program has the camera, which no pause ends. */
+static void play_with_busy_camera(void (*script)(struct bench *b))
+{
+    char path[] = "/tmp/test-hold-XXXXXX";
+    struct bench b = {.screen = &device_screen_ops, .wait = true};
+
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    camera.busy = true;
+    take_node(&b, path);
+    open_live(&b);
+    b.capture.t_retry_ns = INT64_MAX;
+    run_script(&b, script);
+    close_bench(&b);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A camera that another program has is tried as soon as that lets it go, whatever the pause. */
+static void test_camera_let_go(void **state)
+{
+    (void)state;
+    play_with_busy_camera(play_camera_let_go);
+}
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void play_pause_of_a_busy_camera(struct bench *b)
+{
+    int64_t begun;
+
+    shared_hold(&b->shared, &b->shared.paused, true);
+    assert_true(eventually(is_paused, b));
+    use_node(b);
+    begun = processor_ns();
+    (void)poll(NULL, 0, 1000);
+    assert_true(processor_ns() - begun < 300000000);
+    assert_int_equal(camera.refused, 1);
+    shared_hold(&b->shared, &b->shared.paused, false);
+    assert_true(eventually(is_refused, b));
+    let_node_go();
+}
+
+/* A camera that is not wanted is not waited for, and its news keep nobody busy. */
+static void test_pause_of_a_busy_camera(void **state)
+{
+    (void)state;
+    play_with_busy_camera(play_pause_of_a_busy_camera);
+}
+
+static bool screen_is_there(struct bench *b)
+{
+    (void)b;
+    return screen.opened == 1;
+}
+
+static void play_screen_let_go(struct bench *b)
+{
+    (void)poll(NULL, 0, 50);
+    assert_int_equal(screen.opened, 0);
+    let_node_go();
+    assert_true(eventually(screen_is_there, b));
+}
+
+/* And so is a virtual camera. */
+static void test_screen_let_go(void **state)
+{
+    char path[] = "/tmp/test-hold-XXXXXX";
+    struct bench b = {.screen = &device_screen_ops, .wait = true};
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    screen.open_failures = 1;
+    take_node(&b, path);
+    open_live(&b);
+    b.output.outlets[0].t_retry_ns = INT64_MAX;
+    run_script(&b, play_screen_let_go);
+    close_bench(&b);
+    assert_int_equal(unlink(path), 0);
+}
+
+static bool screen_is_back_again(struct bench *b)
+{
+    (void)b;
+    return screen.opened == 4;
+}
+
+static void play_unsteady_screen(struct bench *b)
+{
+    assert_true(eventually(screen_is_back_again, b));
+}
+
+/* A virtual camera that goes soon after each time that it came gets longer and longer pauses. */
+static void test_unsteady_screen(void **state)
+{
+    struct bench b = {.screen = &device_screen_ops};
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, 5);
+    screen.fails_always = true;
+    open_live(&b);
+    shared_devices_changed(&b.shared); /* which is no news any more when it goes */
+    run_script(&b, play_unsteady_screen);
+    assert_true(b.output.outlets[0].retries.pause_ns >= 1000000000);
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_camera_let_go),
+        cmocka_unit_test(test_pause_of_a_busy_camera),
+        cmocka_unit_test(test_screen_let_go),
+        cmocka_unit_test(test_unsteady_screen),
+    };
+
+    log_set_level(LOG_QUIET);
+    return cmocka_run_group_tests_name("busy", tests, NULL, NULL);
+}

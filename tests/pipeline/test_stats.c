@@ -1,0 +1,115 @@
+#include "tests/lib/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/stats.h"
+
+/* Percentiles of a known spread over five decades are right to within 2 %. */
+static void test_percentiles(void **state)
+{
+    static const double percents[] = {1, 50, 95, 99, 99.9};
+    struct histogram *h = calloc(1, sizeof(*h));
+
+    (void)state;
+    assert_non_null(h);
+    assert_int_equal(histogram_percentile(h, 50), 0);
+    for (int i = 0; i < 100000; i++)
+        histogram_add(h, (int64_t)(2000.0 * pow(10.0, 5.0 * i / 100000.0)));
+    for (int i = 0; i < 5; i++) {
+        const double want = 2000.0 * pow(10.0, 5.0 * percents[i] / 100.0);
+
+        assert_true(fabs((double)histogram_percentile(h, percents[i]) / want - 1.0) < 0.02);
+    }
+    assert_int_equal(histogram_percentile(h, 100), h->max_ns);
+    free(h);
+}
+
+static void test_extremes(void **state)
+{
+    struct histogram *h = calloc(1, sizeof(*h));
+
+    (void)state;
+    assert_non_null(h);
+    histogram_add(h, -5);
+    histogram_add(h, 0);
+    histogram_add(h, INT64_MAX);
+    assert_int_equal(h->n, 3);
+    assert_int_equal(h->max_ns, INT64_MAX);
+    assert_true(histogram_percentile(h, 50) <= 2048);
+    free(h);
+}
+
+static void test_json(void **state)
+{
+    struct stats_header header = {.engine = "simd",
+                                  .device = "a \"b\" \\ \n\x7f\xc2\x9b\xc3\xa9\xff",
+                                  .format_in = "yuyv",
+                                  .format_out = "yu12",
+                                  .width = 64,
+                                  .height = 48};
+    const int64_t stage[N_STAGES] = {1000000, 2000000, 3000000, 4000000, 10000000};
+    struct stats_recorder *r = NULL;
+    struct stats s;
+    char text[2048] = "";
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    (void)state;
+    assert_non_null(out);
+    assert_int_equal(stats_create(&r), 0);
+    stats_input(r, 12, 1, 2, 3);
+    stats_output(r, stage, 5, 5, 1000000000);
+    stats_output(r, stage, 5, 2, 1500000000);
+    stats_output(r, stage, 5, 4, 2000000000);
+    stats_quality(r, 100.0, 10.0);
+    stats_unshown(r, 6);
+    stats_snapshot(r, &s);
+    assert_int_equal(s.frames_unshown, 6);
+    stats_print_json(&header, &s, out);
+    assert_int_equal(fclose(out), 0);
+    stats_destroy(r);
+    assert_non_null(
+        strstr(text, "\"device\": \"a \\\"b\\\" \\\\ \\u000a\\u007f\\u009b\xc3\xa9?\""));
+    assert_non_null(strstr(text, "\"fps\": 2.000"));
+    assert_non_null(strstr(text, "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, "
+                                 "\"frames_bad\": 2"));
+    assert_non_null(strstr(text, "\"radius_requested\": 5, \"radius_min_used\": 2, "
+                                 "\"radius_last\": 4"));
+    assert_non_null(strstr(text, "\"psnr_gain_db\": 10.000"));
+    assert_non_null(strstr(text, "\"reconnects\": 3}\n"));
+}
+
+/* Frames on their way belong to no count yet; of a run that has ended they are lost. */
+static void test_balance(void **state)
+{
+    const struct stats now = {
+        .frames_in = 12, .frames_out = 3, .frames_dropped = 1, .frames_bad = 2};
+    struct stats s = now;
+
+    (void)state;
+    stats_balance(&s, false);
+    assert_int_equal(s.frames_in, 6);
+    assert_int_equal(s.frames_dropped, 1);
+    s = now;
+    stats_balance(&s, true);
+    assert_int_equal(s.frames_in, 12);
+    assert_int_equal(s.frames_dropped, 7);
+    s.frames_out = 4; /* counted before the source tells of it */
+    stats_balance(&s, true);
+    assert_int_equal(s.frames_in, 13);
+    assert_int_equal(s.frames_dropped, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_balance),
+    };
+
+    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

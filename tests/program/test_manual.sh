@@ -1,0 +1,133 @@
+#!/bin/bash
+# The manual pages: no mistakes in them, and they tell of each option, key, command and environment
+# variable what the programs do. Usage: test_manual.sh FOLDER-OF-PAGES REFERENCE BILATCAM
+# [BILATCAMCTL]
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+set -u
+export LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent XDG_CONFIG_DIRS=/nonexistent
+pages=$(realpath "$1") reference=$(realpath "$2") bilatcam=$(realpath "$3")
+bilatcamctl=${4:+$(realpath "$4")}
+top=$(realpath "$(dirname "$0")/../..")
+command -v mandoc > /dev/null || {
+    echo "skipped: no mandoc here"
+    exit 77
+}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL $*"
+}
+
+# same WHAT EXPECTED FILE: neither file is empty, and they do not differ but for the case of letters
+# and full stops, because pages have sentences.
+same() {
+    local what=$1 file
+    shift
+    for file; do
+        sed -E 's/ +$//; s/\.$//' "$file" | tr '[:upper:]' '[:lower:]' > "$file.plain"
+    done
+    [ -s "$1" ] && diff "$1.plain" "$2.plain" && ok || bad "$what"
+}
+
+# shown PAGE: as it is read, with no line broken.
+shown() {
+    mandoc -T utf8 -O width=1000 "$pages/$1" | sed 's/.\x08//g'
+}
+
+# entries PAGE SECTION...: FORM;TEXT of each entry in these sections, whose form begins with a word
+# or a dash; plain paragraphs end with a full stop, and are none.
+entries() {
+    shown "$1" | awk -v sections="|$(IFS='|' && echo "${*:2}")|" '
+        /^[^ ]/ { inside = index(sections, "|" $0 "|") }
+        !inside || NF == 0 { next }
+        match($0, /^ */) && RLENGTH < 8 { form = /\.$/ ? "" : substr($0, RLENGTH + 1); next }
+        form != "" { print form ";" substr($0, RLENGTH + 1) }'
+}
+
+# help_of PROGRAM: the same of --help, where text may go on below itself.
+help_of() {
+    "$1" --help | awk '
+        { match($0, /^ */); column = RLENGTH; line = substr($0, column + 1) }
+        column >= 20 { text = text (text == "" ? "" : " ") line; next }
+        form != "" { print form ";" text; form = "" }
+        column >= 2 && line ~ /^[a-z-]/ {
+            n = split(line, part, /   */)
+            form = part[1]
+            for (i = 2; i < n; i++) form = form " " part[i]
+            text = n > 1 ? part[n] : ""
+        }'
+}
+
+test_language() {
+    local page
+    for page in "$pages"/*.[15]; do
+        # scdoc leaves paragraphs empty, which does no harm.
+        mandoc -T lint -W warning "$page" | grep -v 'skipping paragraph macro' > mistakes
+        [ ! -s mistakes ] && ok || bad "$page: $(< mistakes)"
+        man --version 2> /dev/null | grep -q man-db || continue
+        man --warnings -E UTF-8 -l "$page" > out 2> mistakes
+        [ -s out ] && [ ! -s mistakes ] && ok || bad "$page: $(< mistakes)"
+    done
+}
+
+test_options() {
+    help_of "$bilatcam" > expected
+    entries bilatcam.1 OPTIONS 'OTHER OPTIONS' > found
+    same "options of bilatcam" expected found
+    [ "$(grep -c -- -- found)" -ge 20 ] && ok || bad "few options"
+    [ -z "$bilatcamctl" ] || {
+        help_of "$bilatcamctl" > expected
+        entries bilatcamctl.1 COMMANDS OPTIONS > found
+        same "commands and options of bilatcamctl" expected found
+    }
+}
+
+test_keys() {
+    "$bilatcam" --print-config | awk '
+        /^# / { text = text (text == "" ? "" : ". must be ") substr($0, 3) }
+        /^$/ { text = "" }
+        /^[a-z]/ { sub(/ $/, ""); print $0 ";" text }' > expected
+    entries bilatcam.conf.5 KEYS > found
+    same "keys of the configuration file" expected found
+    [ -z "$bilatcamctl" ] || {
+        "$bilatcam" --print-config | awk '
+            { running = /; can change while running$/ ? 1 : /^#/ ? 0 : running }
+            /^[a-z]/ && running { print $1 }' > expected
+        shown bilatcamctl.1 | grep -o '^ *set takes the keys [^.]* with' |
+            sed -E 's/.* keys (.*), with/\1/; s/, | and /\n/g' > found
+        same "keys that can change" expected found
+    }
+}
+
+# What the sources ask for; what libraries ask for is known to the page alone.
+test_environment() {
+    local name
+    shown bilatcam.1 | sed -n '/^ENVIRONMENT/,/^FILES/p' > found
+    grep -rhoE '(getenv|variable|setting)\("[A-Z_0-9]+"\)' "$top/src" "$top/cuda" |
+        sed -E 's/.*"(.*)".*/\1/' | sort -u > expected
+    [ -s expected ] || bad "the sources ask for nothing"
+    while read -r name; do
+        grep -qw "$name" found && ok || bad "environment variable $name is in no page"
+    done < expected
+}
+
+# A mistake in a template must not leave a hole in a page.
+test_reference() {
+    printf 'a@b @version@ c@\n' > template
+    "$reference" template > out && grep -qE '^a@b [0-9.]+ c@$' out && ok || bad "template"
+    printf '@nonsense@\n' > template
+    "$reference" template > out 2>&1 && bad "a section that there is not" || ok
+}
+
+test_language
+test_options
+test_keys
+test_environment
+test_reference
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

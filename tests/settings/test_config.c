@@ -1,0 +1,459 @@
+#include "tests/lib/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "filter/filter.h"
+#include "settings/settings.h"
+
+static char folder[] = "/tmp/bilatcam-test-XXXXXX";
+static char path[128];
+
+static void write_file(const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_defaults_are_valid(void **state)
+{
+    struct settings s, again;
+    struct error err;
+
+    (void)state;
+    settings_init(&s);
+    settings_init(&again);
+    for (const struct key *k = key_table; k->name; k++) {
+        char value[SETTINGS_PATH_MAX], allowed[256];
+
+        settings_get(&s, k, value, sizeof(value));
+        assert_string_equal(value, k->default_text);
+        assert_int_equal(settings_set(&again, k->name, value, &err), 0);
+        key_describe(k, allowed, sizeof(allowed));
+        assert_true(strlen(allowed) > 0);
+        assert_ptr_equal(key_find(k->name), k);
+    }
+    assert_memory_equal(&s, &again, sizeof(s));
+}
+
+static void test_values(void **state)
+{
+    static const struct {
+        const char *key, *value, *back; /* back NULL: refused */
+    } rows[] = {
+        {"radius", "0", "0"},
+        {"radius", "32", "32"},
+        {"radius", "33", NULL},
+        {"radius", "-1", NULL},
+        {"radius", "5.5", NULL},
+        {"radius", "", NULL},
+        {"radius", " 5", NULL},
+        {"radius", "5x", NULL},
+        {"radius", "99999999999999999999", NULL},
+        {"sigma-color", "1", "1"},
+        {"sigma-color", "22.5", "22.5"},
+        {"sigma-color", "0", NULL},
+        {"sigma-color", "nan", NULL},
+        {"sigma-color", "inf", NULL},
+        {"sigma-color", "0x10", NULL},
+        {"sigma-color", "201", NULL},
+        {"sigma-color", "1e400", NULL},
+        {"sigma-space", "auto", "auto"},
+        {"sigma-space", "0", "auto"},
+        {"sigma-space", "2", "2"},
+        {"sigma-space", "0.01", NULL},
+        {"size", "640x480", "640x480"},
+        {"size", "641x480", NULL},
+        {"size", "640", NULL},
+        {"size", "640x", NULL},
+        {"size", "x480", NULL},
+        {"size", "640x480x2", NULL},
+        {"size", "99999x2", NULL},
+        {"size", "auto", "auto"},
+        {"size", "2x1", "2x1"},
+        {"fps", "30", "30"},
+        {"fps", "29.97", "30000/1001"},
+        {"fps", "30000/1001", "30000/1001"},
+        {"fps", "12.5", "12500/1000"},
+        {"fps", "0", NULL},
+        {"fps", "1/0", NULL},
+        {"fps", "9999", NULL},
+        {"fps", "1/1000", NULL},
+        {"format", "mjpg", "mjpg"},
+        {"format", "auto", "auto"},
+        {"format", "rgb", NULL},
+        {"output-format", "yu12", "yu12"},
+        {"output-format", "nv12", NULL},
+        {"filter", "none", "none"},
+        {"filter", "median", NULL},
+        {"range", "lorentzian", "lorentzian"},
+        {"window", "square", "square"},
+        {"engine", "simd", "simd"},
+        {"engine", "opencl", NULL},
+        {"preview", "on", "yes"},
+        {"preview", "0", "no"},
+        {"preview", "maybe", NULL},
+        {"latency-budget", "off", "off"},
+        {"latency-budget", "auto", "auto"},
+        {"latency-budget", "12.5", "12.5"},
+        {"latency-budget", "0", NULL},
+        {"latency-budget", "-3", NULL},
+        {"radius-min", "0", NULL},
+        {"frames", "100", "100"},
+        {"threads", "257", NULL},
+        {"input", "/dev/video0", "/dev/video0"},
+        {"nonsense", "1", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s, before;
+        struct error err = {.text = ""};
+        char value[SETTINGS_PATH_MAX];
+        int r;
+
+        settings_init(&s);
+        before = s;
+        r = settings_set(&s, rows[i].key, rows[i].value, &err);
+        if (!rows[i].back) {
+            assert_int_equal(r, -EINVAL);
+            assert_non_null(strstr(err.text, rows[i].key));
+            assert_memory_equal(&s, &before, sizeof(s));
+            continue;
+        }
+        assert_int_equal(r, 0);
+        settings_get(&s, key_find(rows[i].key), value, sizeof(value));
+        assert_string_equal(value, rows[i].back);
+    }
+}
+
+static void test_text_that_is_too_long(void **state)
+{
+    struct settings s;
+    struct error err;
+    char text[SETTINGS_PATH_MAX + 1];
+
+    (void)state;
+    memset(text, 'a', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    settings_init(&s);
+    assert_int_equal(settings_set(&s, "input", text, &err), -EINVAL);
+    text[SETTINGS_PATH_MAX - 1] = '\0';
+    assert_int_equal(settings_set(&s, "input", text, &err), 0);
+}
+
+static void test_file(void **state)
+{
+    struct settings s;
+    struct error err;
+
+    (void)state;
+    settings_init(&s);
+    write_file("# comment\nradius = 7\n\nsigma-color=25 ; why not\nwindow = square\n");
+    assert_int_equal(settings_load(&s, path, &err), 0);
+    assert_int_equal(s.radius, 7);
+    assert_int_equal(s.window, WINDOW_SQUARE);
+    assert_true(s.sigma_color > 24.9 && s.sigma_color < 25.1);
+}
+
+/* What a line says, as it is read. */
+static void test_lines(void **state)
+{
+    static const char *const rows[][2] = {
+        {"input = a;b\n", "a;b"},
+        {"input = a ; b\n", "a"},
+        {"input=;b\n", ";b"},
+        {"input = ;b\n", ""},
+        {"input : a = b\n", "a = b"},
+        {" \t input=a b \t\r\n", "a b"},
+        {"input = a # b\n", "a # b"},
+        {"input = a\"b\"\n", "a\"b\""},
+        {"\xef\xbb\xbfinput = a\n", "a"},
+        {"input = a", "a"},
+        {"input = \"a ; b\"\n", "a ; b"},
+        {"input = \" a \" ; b\n", " a "},
+        {"input=\"\"\n", ""},
+        {"input = \"\\\"\\\\\\n\\;\"", "\"\\\n;"},
+        {"input = \"C:\\\\cam\"\n", "C:\\cam"},
+        {"input = C:\\cam\n", "C:\\cam"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s;
+        struct error err = {.text = ""};
+
+        settings_init(&s);
+        write_file(rows[i][0]);
+        if (settings_load(&s, path, &err))
+            fail_msg("%s: %s", rows[i][0], err.text);
+        assert_string_equal(s.input, rows[i][1]);
+    }
+}
+
+/* Prints settings with this value, and reads them again. */
+static void round_trip(const char *value)
+{
+    struct settings s, again;
+    struct error err = {.text = ""};
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    settings_init(&s);
+    settings_init(&again);
+    assert_int_equal(settings_set(&s, "input", value, &err), 0);
+    assert_int_equal(settings_set(&s, "stats", value, &err), 0);
+    settings_print(&s, f);
+    assert_int_equal(fclose(f), 0);
+    if (settings_load(&again, path, &err))
+        fail_msg("'%s': %s", value, err.text);
+    assert_string_equal(again.input, value);
+    assert_memory_equal(&s, &again, sizeof(s));
+}
+
+/* Every three of these, alone and inside, and some of the longest values that there are. */
+static void test_print_and_read(void **state)
+{
+    static const char alphabet[] = " \t\n;#\"\\=n[";
+    const int n = (int)sizeof(alphabet) - 1;
+    char value[SETTINGS_PATH_MAX];
+
+    (void)state;
+    round_trip("");
+    for (int i = 0; i < n * n * n; i++) {
+        (void)snprintf(value, sizeof(value), "x%c%c%cx", alphabet[i / n / n], alphabet[i / n % n],
+                       alphabet[i % n]);
+        round_trip(value);
+        value[4] = '\0';
+        round_trip(value + 1);
+    }
+    for (int i = 0; i < n; i++) {
+        memset(value, alphabet[i], sizeof(value) - 1);
+        value[sizeof(value) - 1] = '\0';
+        round_trip(value);
+    }
+}
+
+static void test_bad_files_are_refused_whole(void **state)
+{
+    static const struct {
+        const char *text, *expect[4];
+    } rows[] = {
+        {"radius = 3\nradius = 99\n", {"line 2", "radius", "99", "from 0 to 32"}},
+        {"radius = 3\nradios = 4\n", {"line 2", "unknown key", "radios", ""}},
+        {"radius = 3\n[camera]\nsize = 2x2\n", {"line 2", "[camera]", "", ""}},
+        {"radius = 3\nnonsense\n", {"line 2", "KEY = VALUE", "", ""}},
+        {"filter = blur\n", {"line 1", "filter", "none", "bilateral"}},
+        {"input = \"a\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a ; b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\" # b\n", {"line 1", "input", "quote", "after a space and a ;"}},
+        {"input = \"a\";b\n", {"line 1", "input", "quote", ""}},
+        {"input = \"a\\\"\n", {"line 1", "input", "quote", ""}},
+        {"radius ; = 3\n", {"line 1", "KEY = VALUE", "", ""}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s, before;
+        struct error err;
+
+        settings_init(&s);
+        before = s;
+        write_file(rows[i].text);
+        assert_int_equal(settings_load(&s, path, &err), -EINVAL);
+        assert_memory_equal(&s, &before, sizeof(s));
+        assert_non_null(strstr(err.text, path));
+        for (int k = 0; k < 4; k++)
+            if (rows[i].expect[k])
+                assert_non_null(strstr(err.text, rows[i].expect[k]));
+    }
+}
+
+static void test_missing_file(void **state)
+{
+    struct settings s;
+    struct error err;
+
+    (void)state;
+    settings_init(&s);
+    assert_int_equal(settings_load(&s, "/nonexistent/x.conf", &err), -ENOENT);
+    assert_non_null(strstr(err.text, "/nonexistent/x.conf"));
+}
+
+static void test_finding_the_file(void **state)
+{
+    char found[256], expect[256];
+
+    (void)state;
+    assert_int_equal(setenv("XDG_CONFIG_HOME", folder, 1), 0);
+    assert_int_equal(setenv("XDG_CONFIG_DIRS", "/nonexistent", 1), 0);
+    assert_false(settings_find_file(found, sizeof(found)));
+    (void)snprintf(expect, sizeof(expect), "%s/bilatcam", folder);
+    assert_int_equal(mkdir(expect, 0700), 0);
+    (void)snprintf(expect, sizeof(expect), "%s/bilatcam/bilatcam.conf", folder);
+    write_file("radius = 9\n");
+    assert_int_equal(rename(path, expect), 0);
+    assert_true(settings_find_file(found, sizeof(found)));
+    assert_string_equal(found, expect);
+    assert_int_equal(setenv("XDG_CONFIG_HOME", "/nonexistent", 1), 0);
+    assert_int_equal(setenv("XDG_CONFIG_DIRS", folder, 1), 0);
+    assert_true(settings_find_file(found, sizeof(found)));
+    assert_string_equal(found, expect);
+}
+
+static int parse(struct cli *cli, struct error *err, const char *const *words)
+{
+    static char copies[16][128];
+    static char *argv[17];
+    int argc = 0;
+
+    for (; words[argc]; argc++) {
+        (void)snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
+        argv[argc] = copies[argc];
+    }
+    argv[argc] = NULL;
+    return cli_parse(cli, argc, argv, err);
+}
+
+#define WORDS(...) ((const char *const[]){"bilatcam", __VA_ARGS__, NULL})
+
+static void test_command_line(void **state)
+{
+    struct settings s;
+    struct error err;
+    struct cli cli;
+
+    (void)state;
+    write_file("radius = 3\nsigma-color = 40\n");
+    assert_int_equal(parse(&cli, &err,
+                           WORDS("-i", "x.y4m", "--output=null:", "-r9", "-p", "-v", "--config",
+                                 path, "--set", "window=square")),
+                     0);
+    assert_int_equal(cli.command, CLI_RUN);
+    assert_int_equal(cli.verbosity, 1);
+    assert_int_equal(cli_settings(&cli, &s, &err), 0);
+    assert_string_equal(s.input, "x.y4m");
+    assert_string_equal(s.output, "null:");
+    assert_int_equal(s.radius, 9);
+    assert_true(s.sigma_color > 39.9);
+    assert_true(s.preview);
+    assert_int_equal(s.window, WINDOW_SQUARE);
+    cli_finish(&cli);
+}
+
+static void test_wrong_usage(void **state)
+{
+    static const struct {
+        const char *words[4], *expect;
+    } rows[] = {
+        {{"bilatcam", "--radios", "5", NULL}, "--radios"},
+        {{"bilatcam", "-x", NULL}, "-x"},
+        {{"bilatcam", "--radius", NULL}, "--radius"},
+        {{"bilatcam", "-r", NULL}, "-r"},
+        {{"bilatcam", "extra", NULL}, "extra"},
+        {{"bilatcam", "--preview=yes", NULL}, "--preview=yes"},
+        {{"bilatcam", "--set", "radius", NULL}, "KEY=VALUE"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct error err = {.text = ""};
+        struct cli cli;
+
+        assert_int_equal(parse(&cli, &err, rows[i].words), -EINVAL);
+        assert_non_null(strstr(err.text, rows[i].expect));
+        cli_finish(&cli);
+    }
+}
+
+static void test_settings_that_do_not_fit_together(void **state)
+{
+    struct settings s;
+    struct error err;
+    struct cli cli;
+
+    (void)state;
+    assert_int_equal(parse(&cli, &err, WORDS("-o", "-", "--stats", "-")), 0);
+    assert_int_equal(cli_settings(&cli, &s, &err), -EINVAL);
+    cli_finish(&cli);
+    assert_int_equal(parse(&cli, &err, WORDS("--set", "radius=x")), 0);
+    assert_int_equal(cli_settings(&cli, &s, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "radius"));
+    cli_finish(&cli);
+}
+
+static void test_commands(void **state)
+{
+    static const struct {
+        const char *word;
+        enum cli_command command;
+    } rows[] = {
+        {"--help", CLI_HELP},
+        {"-V", CLI_VERSION},
+        {"--print-config", CLI_PRINT_CONFIG},
+        {"--list-devices", CLI_LIST_DEVICES},
+        {"--list-engines", CLI_LIST_ENGINES},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct error err;
+        struct cli cli;
+
+        assert_int_equal(parse(&cli, &err, WORDS(rows[i].word)), 0);
+        assert_int_equal(cli.command, rows[i].command);
+        cli_finish(&cli);
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    (void)snprintf(path, sizeof(path), "%s/test.conf", folder);
+    return setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+}
+
+static int remove_folder(void **state)
+{
+    char name[160];
+
+    (void)state;
+    (void)unlink(path);
+    (void)snprintf(name, sizeof(name), "%s/bilatcam/bilatcam.conf", folder);
+    (void)unlink(name);
+    (void)snprintf(name, sizeof(name), "%s/bilatcam", folder);
+    (void)rmdir(name);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_text_that_is_too_long),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_print_and_read),
+        cmocka_unit_test(test_bad_files_are_refused_whole),
+        cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_command_line),
+        cmocka_unit_test(test_wrong_usage),
+        cmocka_unit_test(test_settings_that_do_not_fit_together),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_finding_the_file),
+    };
+
+    return cmocka_run_group_tests_name("config and command line", tests, make_folder,
+                                       remove_folder);
+}

@@ -1,0 +1,295 @@
+/* What keys and mouse mean in the preview, and the letters of its messages: tables of numbers,
+ * without a window. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "picture/font.h"
+#include "sink/preview/ui.h"
+
+#define MS INT64_C(1000000)
+
+static struct preview_ui fresh(void)
+{
+    struct preview_ui ui;
+
+    preview_ui_init(&ui);
+    return ui;
+}
+
+static enum preview_action_kind press(struct preview_ui *ui, int key)
+{
+    return preview_ui_key(ui, key, false, 0).kind;
+}
+
+static void test_adjusting_keys(void **state)
+{
+    static const struct {
+        int key;
+        const char *setting;
+        int steps;
+    } cases[] = {
+        {'+', "radius", 1},       {'=', "radius", 1},       {'-', "radius", -1},
+        {']', "sigma-color", 1},  {'[', "sigma-color", -1}, {'.', "sigma-space", 1},
+        {',', "sigma-space", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int repeated = 0; repeated < 2; repeated++) {
+            struct preview_ui ui = fresh();
+            const struct preview_action a = preview_ui_key(&ui, cases[i].key, repeated, 0);
+
+            assert_int_equal(a.kind, ACTION_ADJUST);
+            assert_string_equal(a.key, cases[i].setting);
+            assert_int_equal(a.steps, cases[i].steps);
+        }
+}
+
+/* Holding a key down must not flicker between two states, nor save a hundred snapshots. */
+static void test_other_keys_do_not_repeat(void **state)
+{
+    static const int keys[] = {'b', 'v', 'o', 'h', 'f', ' ', 'm', 's', 'q', KEY_ESCAPE, KEY_F11};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        struct preview_ui ui = fresh(), same = fresh();
+
+        assert_int_equal(preview_ui_key(&ui, keys[i], true, 0).kind, ACTION_NONE);
+        assert_memory_equal(&ui, &same, sizeof(ui));
+    }
+}
+
+static void test_unknown_keys_do_nothing(void **state)
+{
+    struct preview_ui ui = fresh(), same = fresh();
+
+    (void)state;
+    for (int key = 0; key < 300; key++)
+        if (!strchr("bvohf msq+=-[],.", key) && key != KEY_ESCAPE && key != KEY_F11)
+            assert_int_equal(press(&ui, key), ACTION_NONE);
+    assert_memory_equal(&ui, &same, sizeof(ui));
+}
+
+static void test_views(void **state)
+{
+    static const struct {
+        enum preview_view from;
+        int key;
+        enum preview_view to;
+    } cases[] = {
+        {VIEW_FILTERED, 'b', VIEW_UNFILTERED}, {VIEW_UNFILTERED, 'b', VIEW_FILTERED},
+        {VIEW_SPLIT, 'b', VIEW_UNFILTERED},    {VIEW_FILTERED, 'v', VIEW_SPLIT},
+        {VIEW_UNFILTERED, 'v', VIEW_SPLIT},    {VIEW_SPLIT, 'v', VIEW_FILTERED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct preview_ui ui = fresh();
+
+        ui.view = cases[i].from;
+        assert_int_equal(press(&ui, cases[i].key), ACTION_NONE);
+        assert_int_equal(ui.view, cases[i].to);
+    }
+}
+
+static void test_escape_goes_back_by_one(void **state)
+{
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    (void)press(&ui, 'f');
+    (void)press(&ui, 'h');
+    assert_true(ui.fullscreen && ui.help);
+    assert_int_equal(press(&ui, KEY_ESCAPE), ACTION_NONE);
+    assert_true(ui.fullscreen && !ui.help);
+    assert_int_equal(press(&ui, KEY_ESCAPE), ACTION_NONE);
+    assert_false(ui.fullscreen);
+    assert_int_equal(press(&ui, KEY_ESCAPE), ACTION_QUIT);
+    assert_int_equal(press(&ui, 'q'), ACTION_QUIT);
+    assert_int_equal(press(&ui, 's'), ACTION_SNAPSHOT);
+}
+
+static void test_toggles(void **state)
+{
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        (void)press(&ui, ' ');
+        (void)press(&ui, 'm');
+        (void)press(&ui, 'o');
+        (void)press(&ui, KEY_F11);
+        assert_int_equal(ui.frozen, !i);
+        assert_int_equal(ui.mirror, !i);
+        assert_int_equal(ui.statistics, !i);
+        assert_int_equal(ui.fullscreen, !i);
+    }
+}
+
+static void test_a_click_is_no_drag(void **state)
+{
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    assert_false(preview_ui_move(&ui, 0.3, 0.01)); /* no button is down */
+    assert_false(preview_ui_press(&ui, 0.3));
+    assert_false(preview_ui_move(&ui, 0.305, 0.01));
+    assert_false(preview_ui_release(&ui));
+    assert_int_equal(ui.view, VIEW_FILTERED);
+}
+
+static void test_dragging(void **state)
+{
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    assert_false(preview_ui_press(&ui, 0.3));
+    assert_true(preview_ui_move(&ui, 0.4, 0.01));
+    assert_int_equal(ui.view, VIEW_SPLIT);
+    assert_true(ui.split == 0.4);
+    assert_true(preview_ui_release(&ui));
+    assert_false(preview_ui_move(&ui, 0.9, 0.01));
+    assert_true(ui.split == 0.4);
+    assert_true(preview_ui_press(&ui, 0.7)); /* the line comes to the mouse */
+    assert_true(ui.split == 0.7);
+    assert_true(preview_ui_move(&ui, 1.5, 0.01));
+    assert_true(ui.split == 1.0);
+    assert_true(preview_ui_release(&ui));
+    assert_int_equal(ui.view, VIEW_UNFILTERED);
+    (void)press(&ui, 'v'); /* not where it could not be seen */
+    assert_true(ui.split == 0.5);
+    (void)preview_ui_press(&ui, -0.2);
+    (void)preview_ui_release(&ui);
+    assert_int_equal(ui.view, VIEW_FILTERED);
+}
+
+static void test_arrows_move_the_line(void **state)
+{
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    (void)press(&ui, KEY_LEFT);
+    assert_true(ui.split == 0.5);
+    (void)press(&ui, 'v');
+    (void)preview_ui_key(&ui, KEY_LEFT, true, 0);
+    assert_true(ui.split < 0.5);
+    for (int i = 0; i < 100; i++)
+        (void)preview_ui_key(&ui, KEY_RIGHT, true, 0);
+    assert_true(ui.split == 1.0);
+}
+
+static void test_a_message_comes_and_goes(void **state)
+{
+    struct preview_ui ui = fresh();
+    const int64_t t = 5000 * MS;
+    double last = 1.0;
+
+    (void)state;
+    assert_true(preview_ui_toast_alpha(&ui, t) == 0.0);
+    preview_ui_toast(&ui, t, "radius %d", 6);
+    assert_string_equal(ui.toast, "radius 6");
+    assert_true(preview_ui_toast_alpha(&ui, t + 1500 * MS) == 1.0);
+    assert_false(preview_ui_wants_redraw(&ui, t + 1500 * MS));
+    for (int i = 2050; i < 2500; i += 50) {
+        const double alpha = preview_ui_toast_alpha(&ui, t + i * MS);
+
+        assert_true(preview_ui_wants_redraw(&ui, t + i * MS));
+        assert_true(alpha < last && alpha > 0.0);
+        last = alpha;
+    }
+    assert_true(preview_ui_toast_alpha(&ui, t + 2500 * MS) == 0.0);
+    assert_true(preview_ui_wants_redraw(&ui, t + 2500 * MS)); /* to be rid of it */
+    assert_false(preview_ui_wants_redraw(&ui, t + 2600 * MS));
+}
+
+static void test_history(void **state)
+{
+    struct preview_ui ui = fresh();
+    struct sink_status s = {.added_p50_ns = 0};
+    int64_t t = 100 * MS;
+
+    (void)state;
+    assert_true(preview_ui_wants_status(&ui, t));
+    preview_ui_set_status(&ui, &s, t);
+    assert_false(preview_ui_wants_status(&ui, t + 200 * MS));
+    assert_true(preview_ui_wants_status(&ui, t + 250 * MS));
+    assert_int_equal(ui.n_history, 0); /* nothing was measured yet */
+    for (int i = 1; i <= 400; i++, t += 250 * MS) {
+        s.added_p50_ns = i * MS;
+        s.added_p99_ns = 2 * i * MS;
+        preview_ui_set_status(&ui, &s, t);
+    }
+    assert_int_equal(ui.n_history, 100);
+    assert_int_equal(ui.p50_ns[99 % PREVIEW_HISTORY], 397 * MS);
+    assert_int_equal(ui.p99_ns[99 % PREVIEW_HISTORY], 794 * MS);
+}
+
+/* The window sleeps until something changes, and never for less than that. */
+static void test_next_change(void **state)
+{
+    struct preview_ui ui = fresh();
+    const struct sink_status s = {.fps = 30.0};
+    const int64_t t = 1000 * MS;
+
+    (void)state;
+    assert_int_equal(preview_ui_next(&ui, t), t + 250 * MS);
+    preview_ui_set_status(&ui, &s, t);
+    assert_int_equal(preview_ui_next(&ui, t), t + 250 * MS);
+    preview_ui_toast(&ui, t - 1900 * MS, "x");
+    assert_int_equal(preview_ui_next(&ui, t), t + 100 * MS);
+    preview_ui_toast(&ui, t - 2100 * MS, "x");
+    assert_true(preview_ui_next(&ui, t) > t);
+    assert_true(preview_ui_next(&ui, t) < t + 50 * MS);
+}
+
+/* Every letter has ink, keeps it inside of its cell and width, and is unlike all others. */
+static void test_letters(void **state)
+{
+    enum { SCALE = 2, WIDTH = FONT_CELL_WIDTH * SCALE, SIZE = WIDTH * FONT_CELL_HEIGHT * SCALE };
+    static uint8_t cells[FONT_COUNT][SIZE];
+
+    (void)state;
+    for (int i = 0; i < FONT_COUNT; i++) {
+        const int c = FONT_FIRST + i, advance = font_advance(c);
+        int ink = 0, outside = 0;
+
+        assert_in_range(advance, 3, FONT_CELL_WIDTH);
+        font_render(c, SCALE, cells[i], WIDTH);
+        for (int k = 0; k < SIZE; k++) {
+            ink += cells[i][k] > 128;
+            outside += cells[i][k] > 128 && k % WIDTH >= advance * SCALE;
+        }
+        if (c != ' ' && (ink < 4 || outside))
+            fail_msg("'%c' has %d pixels of ink, %d outside", c, ink, outside);
+        for (int k = 0; k < i; k++)
+            if (!memcmp(cells[i], cells[k], SIZE))
+                fail_msg("'%c' looks like '%c'", c, FONT_FIRST + k);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adjusting_keys),
+        cmocka_unit_test(test_other_keys_do_not_repeat),
+        cmocka_unit_test(test_unknown_keys_do_nothing),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_escape_goes_back_by_one),
+        cmocka_unit_test(test_toggles),
+        cmocka_unit_test(test_a_click_is_no_drag),
+        cmocka_unit_test(test_dragging),
+        cmocka_unit_test(test_arrows_move_the_line),
+        cmocka_unit_test(test_a_message_comes_and_goes),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_next_change),
+        cmocka_unit_test(test_letters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

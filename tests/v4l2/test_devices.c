@@ -1,0 +1,140 @@
+/* Devices that are let go, with a file in the place of a device. */
+#include "tests/lib/unit.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "picture/frame.h"
+#include "v4l2/watch.h"
+
+#define LIMIT_MS 20000
+
+static char path[] = "/tmp/test-devices-XXXXXX";
+
+static void use(int flags)
+{
+    const int fd = open(path, flags);
+
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+}
+
+/* How long to wait after the news that are there, in ms; -1: there are none. */
+static int64_t wait_ms(struct device_release *r)
+{
+    const int64_t due = device_release_due(r);
+
+    return due == INT64_MAX ? -1 : (due - now_ns() + 999999) / 1000000;
+}
+
+static bool readable(const struct device_release *r, int timeout_ms)
+{
+    struct pollfd fd = {.fd = r->fd, .events = POLLIN};
+
+    return poll(&fd, 1, timeout_ms) > 0;
+}
+
+/* Only who may have written counts, and only while it is watched. */
+static void test_what_counts(void **state)
+{
+    struct device_release r;
+
+    (void)state;
+    device_release_init(&r);
+    assert_int_equal(wait_ms(&r), -1);
+    use(O_RDWR);
+    device_release_watch(&r, path);
+    assert_true(r.fd >= 0);
+    use(O_RDONLY);
+    assert_false(readable(&r, 0));
+    assert_int_equal(wait_ms(&r), -1);
+    use(O_RDWR);
+    assert_true(readable(&r, LIMIT_MS));
+    assert_in_range(wait_ms(&r), 1, 500);
+    assert_false(readable(&r, 0)); /* else whoever polls would not come to rest */
+    device_release_stop(&r);
+    use(O_RDWR);
+    assert_int_equal(wait_ms(&r), -1);
+}
+
+/* More of them do not put off what is due. */
+static void test_one_after_the_other(void **state)
+{
+    struct device_release r;
+    int64_t due;
+
+    (void)state;
+    device_release_init(&r);
+    device_release_watch(&r, path);
+    use(O_RDWR);
+    due = device_release_due(&r);
+    assert_int_not_equal(due, INT64_MAX);
+    for (int i = 0; i < 10; i++) {
+        use(O_RDWR);
+        assert_int_equal(device_release_due(&r), due);
+    }
+    device_release_stop(&r);
+}
+
+/* Alarm after alarm is false, as when two programs wait for one device and each takes the attempts
+ * of the other for news: they become rare. */
+static void test_false_alarms(void **state)
+{
+    struct device_release r;
+    int64_t last = 0;
+
+    (void)state;
+    device_release_init(&r);
+    for (int i = 0; i < 7; i++) {
+        int64_t wait;
+
+        device_release_watch(&r, path);
+        use(O_RDWR);
+        wait = wait_ms(&r);
+        assert_true(wait > last);
+        last = wait;
+    }
+    assert_true(last > 10000);
+    device_release_stop(&r);
+}
+
+/* A device that is no path is any; one that is not there cannot be watched. */
+static void test_names(void **state)
+{
+    struct device_release r;
+
+    (void)state;
+    device_release_init(&r);
+    device_release_watch(&r, "auto");
+    assert_true(r.fd >= 0);
+    device_release_watch(&r, "/dev/there-is-no-such-device");
+    assert_true(r.fd < 0);
+    assert_int_equal(wait_ms(&r), -1);
+    device_release_stop(&r);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    return close(mkstemp(path));
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_false_alarms),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests_name("devices", tests, prepare, clean_up);
+}
