@@ -258,6 +258,8 @@ int benchmark_run(const struct settings *s, enum benchmark_format format, FILE *
     struct result results[8];
     int n = 0, r = 0;
 
+    /* Stands if the table does not have it; else the engine says why it does not work. */
+    (void)error_set(err, -ENODEV, "engine '%s' is not built into this program", s->engine);
     for (int i = 0; engine_table[i] && n < N(results) && r == 0; i++) {
         const char *name = engine_table[i]->name;
         struct engine *e;

@@ -1,0 +1,87 @@
+/* What --benchmark prints, with an engine that takes no time. */
+#include "tests/lib/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "benchmark.h"
+#include "engine/engine.h"
+
+static int take(struct engine *e, const struct frame *in, struct frame *out,
+                const struct filter *filter)
+{
+    (void)e, (void)in, (void)out, (void)filter;
+    return 0;
+}
+
+static int give(struct engine *e)
+{
+    (void)e;
+    return 0;
+}
+
+static int pin(struct engine *e, void *memory, size_t bytes)
+{
+    (void)e, (void)memory, (void)bytes;
+    return 0;
+}
+
+static void unpin(struct engine *e, void *memory)
+{
+    (void)e, (void)memory;
+}
+
+static void destroy(struct engine *e)
+{
+    (void)e;
+}
+
+int __wrap_engine_open(struct engine **ret, const char *name, const struct engine_config *config,
+                       struct error *err);
+
+int __wrap_engine_open(struct engine **ret, const char *name, const struct engine_config *config,
+                       struct error *err)
+{
+    static const struct engine_ops ops = {.name = "simd",
+                                          .destroy = destroy,
+                                          .pin = pin,
+                                          .unpin = unpin,
+                                          .submit = take,
+                                          .collect = give};
+    static struct engine engine = {.ops = &ops, .depth = 1, .device = "none"};
+
+    (void)config;
+    if (strcmp(name, "simd"))
+        return error_set(err, -ENODEV, "'%s' does not work here", name);
+    *ret = &engine;
+    return 0;
+}
+
+static void test_no_engine(void **state)
+{
+    static const char *const cases[][2] = {
+        {"reference", "'reference' does not work here"},
+        {"nonsense", "engine 'nonsense' is not built into this program"},
+    };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct error err = {.text = "what was here before"};
+        struct settings s;
+
+        settings_init(&s);
+        (void)snprintf(s.engine, sizeof(s.engine), "%s", cases[i][0]);
+        assert_int_equal(benchmark_run(&s, BENCHMARK_JSON, stdout, &err), -ENODEV);
+        assert_string_equal(err.text, cases[i][1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_engine),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
