@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "engine/engine.h"
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -218,10 +219,12 @@ static void print_csv(const struct result *results, int n, FILE *out)
     for (int k = 0; k < n; k++)
         for (int size = 0; size < N(sizes); size++)
             for (int i = 0; i < N(radii); i++)
-                if (results[k].ns[size][i])
-                    fprintf(out, "%s,\"%s\",%d,%d,%d,%.4f\n", results[k].engine, results[k].device,
-                            sizes[size].width, sizes[size].height, radii[i],
-                            (double)results[k].ns[size][i] / 1e6);
+                if (results[k].ns[size][i]) {
+                    fprintf(out, "%s,", results[k].engine);
+                    csv_print_string(out, results[k].device);
+                    fprintf(out, ",%d,%d,%d,%.4f\n", sizes[size].width, sizes[size].height,
+                            radii[i], (double)results[k].ns[size][i] / 1e6);
+                }
 }
 
 static void print_json(const struct result *results, int n, const struct settings *s, FILE *out)
@@ -230,8 +233,9 @@ static void print_json(const struct result *results, int n, const struct setting
     for (int k = 0; k < n; k++) {
         const char *comma = "";
 
-        fprintf(out, "%s{\"engine\": \"%s\", \"device\": \"%s\", \"holds\": {", k ? ", " : "",
-                results[k].engine, results[k].device);
+        fprintf(out, "%s{\"engine\": \"%s\", \"device\": ", k ? ", " : "", results[k].engine);
+        json_print_string(out, results[k].device);
+        fprintf(out, ", \"holds\": {");
         for (int t = 0; t < N(targets); t++)
             fprintf(out, "%s\"%s\": %d", t ? ", " : "", targets[t].name,
                     held_radius(&results[k], targets[t].size, targets[t].fps,

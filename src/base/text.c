@@ -53,3 +53,43 @@ char *utf8_printable(char *text)
     }
     return text;
 }
+
+void json_print_string(FILE *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    (void)fputc('"', out);
+    while (*p) {
+        const size_t n = character_length(p);
+
+        if (!n)
+            (void)fputc('?', out);
+        else if (*p == '"' || *p == '\\')
+            (void)fprintf(out, "\\%c", *p);
+        else if (is_control(p))
+            (void)fprintf(out, "\\u%04x", p[n - 1]); /* U+0080 to U+009f end in that byte */
+        else
+            (void)fwrite(p, 1, n, out);
+        p += n ? n : 1;
+    }
+    (void)fputc('"', out);
+}
+
+void csv_print_string(FILE *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    (void)fputc('"', out);
+    while (*p) {
+        const size_t n = character_length(p);
+
+        if (!n || is_control(p))
+            (void)fputc('?', out);
+        else if (*p == '"')
+            (void)fputs("\"\"", out);
+        else
+            (void)fwrite(p, 1, n, out);
+        p += n ? n : 1;
+    }
+    (void)fputc('"', out);
+}

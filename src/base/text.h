@@ -1,4 +1,5 @@
 #pragma once
+#include <stdio.h>
 
 /* Puts '?' for each byte of @text that is not part of a UTF-8 character, and returns @text. Names
  * of files and of devices may hold any bytes; a bus throws out who sends such. */
@@ -8,3 +9,10 @@ char *utf8_mend(char *text);
  * cursor and colours nothing in a terminal. For names and texts from outside, where they come in;
  * a camera may call itself what it likes. */
 char *utf8_printable(char *text);
+
+/* Writes @text as a string of JSON, with its quotation marks. Control characters beyond ASCII, too,
+ * are escaped: who looks at the file has a terminal. '?' as for utf8_mend(). */
+void json_print_string(FILE *out, const char *text);
+
+/* Writes @text as a quoted field of CSV, with '?' as for utf8_printable(). */
+void csv_print_string(FILE *out, const char *text);

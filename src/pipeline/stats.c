@@ -197,24 +197,11 @@ double stats_fps(const struct stats *s)
     return s->frames_out > 1 && seconds > 0.0 ? (double)(s->frames_out - 1) / seconds : 0.0;
 }
 
-/* Control characters beyond ASCII, too, are escaped: who looks at the file has a terminal. */
 static void print_text(FILE *out, const char *name, const char *text)
 {
-    char valid[128];
-
-    (void)snprintf(valid, sizeof(valid), "%s", text);
-    fprintf(out, "\"%s\": \"", name);
-    for (const unsigned char *p = (const unsigned char *)utf8_mend(valid); *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7f)
-            fprintf(out, "\\u%04x", *p);
-        else if (*p == 0xc2 && p[1] < 0xa0)
-            fprintf(out, "\\u%04x", *++p);
-        else
-            fputc(*p, out);
-    }
-    fputs("\", ", out);
+    fprintf(out, "\"%s\": ", name);
+    json_print_string(out, text);
+    fputs(", ", out);
 }
 
 static void print_stage(FILE *out, const char *name, const struct histogram *h)

@@ -1,12 +1,15 @@
-/* What --benchmark prints, with an engine that takes no time. */
+/* What --benchmark prints, with an engine whose device has an odd name. */
 #include "tests/lib/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "benchmark.h"
 #include "engine/engine.h"
+
+#define DEVICE "An \"odd\" \\ GPU \x1b[31m\xff"
 
 static int take(struct engine *e, const struct frame *in, struct frame *out,
                 const struct filter *filter)
@@ -49,13 +52,49 @@ int __wrap_engine_open(struct engine **ret, const char *name, const struct engin
                                           .unpin = unpin,
                                           .submit = take,
                                           .collect = give};
-    static struct engine engine = {.ops = &ops, .depth = 1, .device = "none"};
+    static struct engine engine = {.ops = &ops, .depth = 1, .device = DEVICE};
 
     (void)config;
     if (strcmp(name, "simd"))
         return error_set(err, -ENODEV, "'%s' does not work here", name);
     *ret = &engine;
     return 0;
+}
+
+/* What a benchmark of @engine prints; the caller frees it. */
+static char *printed(const char *engine, enum benchmark_format format)
+{
+    struct settings s;
+    struct error err;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    settings_init(&s);
+    (void)snprintf(s.engine, sizeof(s.engine), "%s", engine);
+    assert_int_equal(benchmark_run(&s, format, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void test_device_in_json(void **state)
+{
+    char *const text = printed("simd", BENCHMARK_JSON);
+
+    (void)state;
+    assert_non_null(
+        strstr(text, "\"device\": \"An \\\"odd\\\" \\\\ GPU \\u001b[31m?\", \"holds\""));
+    free(text);
+}
+
+static void test_device_in_csv(void **state)
+{
+    char *const text = printed("simd", BENCHMARK_CSV);
+
+    (void)state;
+    assert_non_null(strstr(text, "\nsimd,\"An \"\"odd\"\" \\ GPU ?[31m?\",1280,720,1,"));
+    free(text);
 }
 
 static void test_no_engine(void **state)
@@ -80,6 +119,8 @@ static void test_no_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_device_in_json),
+        cmocka_unit_test(test_device_in_csv),
         cmocka_unit_test(test_no_engine),
     };
 
