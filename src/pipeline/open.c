@@ -240,6 +240,24 @@ static int open_all(struct pipeline *p, struct error *err)
     return r;
 }
 
+/* The locks, and what the stages share. A failure leaves nothing to finish. */
+static int init(struct pipeline *p, int stop_fd)
+{
+    int r = -pthread_mutex_init(&p->settings_lock, NULL);
+
+    if (r)
+        return r;
+    r = output_init(&p->output);
+    if (r == 0) {
+        r = shared_init(&p->shared, stop_fd);
+        if (r)
+            (void)output_close(&p->output);
+    }
+    if (r)
+        (void)pthread_mutex_destroy(&p->settings_lock);
+    return r;
+}
+
 int pipeline_open(struct pipeline **ret, const struct settings *settings, int stop_fd,
                   struct error *err)
 {
@@ -248,10 +266,10 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
 
     if (!p)
         return error_set(err, -ENOMEM, "out of memory");
-    if (shared_init(&p->shared, stop_fd) || pthread_mutex_init(&p->settings_lock, NULL) ||
-        output_init(&p->output)) {
+    r = init(p, stop_fd);
+    if (r) {
         free(p);
-        return error_set(err, -ENOMEM, "out of memory or of descriptors");
+        return error_set(err, r, "cannot set up the pipeline: %s", strerror(-r));
     }
     p->settings = *settings;
     (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);

@@ -27,8 +27,12 @@ int shared_init(struct shared *s, int stop_fd)
         return -ENOMEM;
     for (int i = 0; i < 3; i++) {
         *fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (*fds[i] < 0)
-            return -errno;
+        if (*fds[i] < 0) {
+            const int r = -errno;
+
+            shared_finish(s);
+            return r;
+        }
     }
     return 0;
 }

@@ -61,7 +61,8 @@ struct shared {
     int result;                   /* first error of the run */
 };
 
-/* Makes the lock and the eventfds but stop_fd. A negative errno on failure. */
+/* Makes the lock and the eventfds but stop_fd. A negative errno on failure, which leaves nothing
+ * to finish. */
 int shared_init(struct shared *s, int stop_fd);
 void shared_finish(struct shared *s);
 
