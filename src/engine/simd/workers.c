@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
+
 struct worker {
     struct workers *pool;
     int index;
@@ -58,16 +60,15 @@ static int start_threads(struct workers *w, int n)
 {
     for (; w->n_started < n; w->n_started++) {
         struct worker *self = &w->worker[w->n_started];
-        char name[16];
+        char name[32];
         int r;
 
         self->pool = w;
         self->index = w->n_started + 1;
-        r = pthread_create(&self->thread, NULL, worker_main, self);
-        if (r)
-            return -r;
         (void)snprintf(name, sizeof(name), "filter-%d", self->index);
-        (void)pthread_setname_np(self->thread, name);
+        r = thread_start(&self->thread, name, worker_main, self);
+        if (r)
+            return r;
     }
     return 0;
 }
