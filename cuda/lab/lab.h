@@ -17,13 +17,20 @@ struct lab {
     struct engine *truth;
     cudaStream_t stream, pair[2];
     cudaEvent_t begin, end;
+    void *flush; /* larger than the L2 cache: writing it evicts all else */
+    size_t flush_bytes;
     FILE *csv;
     double clock_ghz; /* of the multiprocessors under load, as last measured */
 };
 
-/* Median time of one launch in microseconds, or a negative errno. */
+/* Median time of one launch in microseconds, or a negative errno. Many launches on the same picture
+ * follow each other, which is then in the L2 cache if it fits. */
 double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
                 const void *job);
+
+/* The same for single launches, each after the cache was filled with other data. */
+double lab_time_cold(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
+                     const void *job);
 
 int picture_alloc(struct device_picture *d, const struct frame *like);
 void picture_free(struct device_picture *d);
