@@ -193,6 +193,9 @@ static void tick(struct daemon *d)
         log_progress(d);
 }
 
+/* What the loop waits for. */
+enum { ON_DONE, ON_STOP, ON_HANGUP, ON_NEWS, ON_DEVICES, ON_CONTROL, N_FDS };
+
 /* What poll() says is there to be read. False: the end. */
 static bool serve(struct daemon *d, const struct pollfd *fds)
 {
@@ -200,39 +203,39 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
     struct error err;
     uint64_t n;
 
-    if (fds[0].revents || fds[1].revents)
+    if (fds[ON_DONE].revents || fds[ON_STOP].revents)
         return false;
-    if (fds[2].revents && read(fds[2].fd, &info, sizeof(info)) == sizeof(info)) {
+    if (fds[ON_HANGUP].revents && read(fds[ON_HANGUP].fd, &info, sizeof(info)) == sizeof(info)) {
         control_reloading(d->control, true);
         (void)host_reload(d, &err);
         control_reloading(d->control, false);
     }
-    if (fds[3].revents && read(fds[3].fd, &n, sizeof(n)) == sizeof(n)) {
+    if (fds[ON_NEWS].revents && read(fds[ON_NEWS].fd, &n, sizeof(n)) == sizeof(n)) {
         control_process(d->control);
         answer_snapshot(d);
     }
-    if (fds[4].revents && devices_changed(d->devices_fd))
+    if (fds[ON_DEVICES].revents && devices_changed(d->devices_fd))
         pipeline_devices_changed(d->p);
-    if (fds[5].revents)
+    if (fds[ON_CONTROL].revents)
         control_process(d->control);
     return true;
 }
 
 static void loop(struct daemon *d, int stop_fd, int hangup_fd)
 {
-    struct pollfd fds[] = {
-        {.fd = pipeline_done_fd(d->p), .events = POLLIN},
-        {.fd = stop_fd, .events = POLLIN},
-        {.fd = hangup_fd, .events = POLLIN},
-        {.fd = pipeline_news_fd(d->p), .events = POLLIN},
-        {.fd = d->devices_fd, .events = POLLIN},
-        {.fd = control_fd(d->control), .events = POLLIN},
+    struct pollfd fds[N_FDS] = {
+        [ON_DONE] = {.fd = pipeline_done_fd(d->p), .events = POLLIN},
+        [ON_STOP] = {.fd = stop_fd, .events = POLLIN},
+        [ON_HANGUP] = {.fd = hangup_fd, .events = POLLIN},
+        [ON_NEWS] = {.fd = pipeline_news_fd(d->p), .events = POLLIN},
+        [ON_DEVICES] = {.fd = d->devices_fd, .events = POLLIN},
+        [ON_CONTROL] = {.fd = control_fd(d->control), .events = POLLIN},
     };
     int64_t t_tick = now_ns() + FIRST_TICK_NS;
 
     for (;;) {
         const int64_t wait_ns = t_tick > now_ns() ? t_tick - now_ns() : 0;
-        const int n = poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(wait_ns / 1000000 + 1));
+        const int n = poll(fds, N_FDS, (int)(wait_ns / 1000000 + 1));
 
         if (n < 0 && errno != EINTR)
             return;

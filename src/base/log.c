@@ -53,7 +53,11 @@ static bool wait_for_room(void)
 
 void log_message(enum log_level level, const char *fmt, ...)
 {
-    static const char *const priorities[] = {"", "<3>", "<4>", "<6>", "<7>"};
+    static const char *const priorities[] = {[LOG_QUIET] = "",
+                                             [LOG_ERROR] = "<3>",
+                                             [LOG_WARNING] = "<4>",
+                                             [LOG_INFO] = "<6>",
+                                             [LOG_DEBUG] = "<7>"};
     char line[1024];
     va_list ap;
     int prefix, n;

@@ -68,17 +68,18 @@ struct control_object {
 
 /* ---------------------------------------------------------------- properties */
 
-static const char *key_signature(const struct key *key)
+/* A number of the type that @signature says. */
+static int append_number(sd_bus_message *reply, char signature, const void *value)
 {
-    switch (key->type) {
-    case KEY_BOOL:
-        return "b";
-    case KEY_INT:
-        return "i";
-    case KEY_REAL:
-        return "d";
+    switch (signature) {
+    case 'b':
+        return sd_bus_message_append(reply, "b", (int)*(const bool *)value);
+    case 'i':
+        return sd_bus_message_append(reply, "i", *(const int *)value);
+    case 't':
+        return sd_bus_message_append(reply, "t", *(const uint64_t *)value);
     default:
-        return "s";
+        return sd_bus_message_append(reply, "d", *(const double *)value);
     }
 }
 
@@ -87,44 +88,36 @@ static int get_key(sd_bus *bus, const char *path, const char *interface, const c
 {
     const struct property *p = userdata;
     const struct control_host *host = p->object->host;
+    const char signature = *key_signature(p->key);
     char text[SETTINGS_PATH_MAX];
     struct settings s;
-    const void *field = (const char *)&s + p->key->offset;
 
     (void)bus, (void)path, (void)interface, (void)name, (void)e;
     host->settings(host->user, &s);
-    switch (p->key->type) {
-    case KEY_BOOL:
-        return sd_bus_message_append(reply, "b", (int)*(const bool *)field);
-    case KEY_INT:
-        return sd_bus_message_append(reply, "i", *(const int *)field);
-    case KEY_REAL:
-        return sd_bus_message_append(reply, "d", *(const double *)field);
-    default:
-        settings_get(&s, p->key, text, sizeof(text));
-        return sd_bus_message_append(reply, "s", utf8_mend(text));
-    }
+    if (signature != 's')
+        return append_number(reply, signature, (const char *)&s + p->key->offset);
+    settings_get(&s, p->key, text, sizeof(text));
+    return sd_bus_message_append(reply, "s", utf8_mend(text));
 }
 
 /* The value as text, which knows what is allowed. */
 static int read_value(sd_bus_message *m, const struct key *key, char *text, size_t size)
 {
+    const char *const signature = key_signature(key);
     const char *word;
     double real;
     int n, r;
 
-    switch (key->type) {
-    case KEY_BOOL:
-        r = sd_bus_message_read(m, "b", &n);
-        if (r >= 0)
+    switch (*signature) {
+    case 'b':
+    case 'i':
+        r = sd_bus_message_read(m, signature, &n);
+        if (r >= 0 && *signature == 'b')
             (void)snprintf(text, size, "%s", n ? "yes" : "no");
-        return r;
-    case KEY_INT:
-        r = sd_bus_message_read(m, "i", &n);
-        if (r >= 0)
+        else if (r >= 0)
             (void)snprintf(text, size, "%d", n);
         return r;
-    case KEY_REAL:
+    case 'd':
         r = sd_bus_message_read(m, "d", &real);
         if (r >= 0)
             (void)snprintf(text, size, "%.10g", real);
@@ -160,18 +153,11 @@ static int get_figure(sd_bus *bus, const char *path, const char *interface, cons
 
     (void)bus, (void)path, (void)interface, (void)name, (void)e;
     host->status(host->user, &status);
-    switch (*p->figure->type) {
-    case 'd':
-        return sd_bus_message_append(reply, "d", *(const double *)field);
-    case 'i':
-        return sd_bus_message_append(reply, "i", *(const int *)field);
-    case 't':
-        return sd_bus_message_append(reply, "t", *(const uint64_t *)field);
-    default:
-        if (p->figure == &figures[STATE])
-            return sd_bus_message_append(reply, "s", status.state);
-        return sd_bus_message_append(reply, "s", utf8_mend(field));
-    }
+    if (*p->figure->type != 's')
+        return append_number(reply, *p->figure->type, field);
+    if (p->figure == &figures[STATE])
+        return sd_bus_message_append(reply, "s", status.state);
+    return sd_bus_message_append(reply, "s", utf8_mend(field));
 }
 
 static void add_key(struct control_object *o, size_t i, const struct key *key)

@@ -243,12 +243,14 @@ int outlet_write(struct outlet *o, const struct frame *f, const struct frame *be
 
 int outlet_write_card(struct outlet *o, enum stream_state state, struct error *err)
 {
-    static const char *const texts[] = {"starting the camera",
-                                        "starting the camera",
-                                        "no camera",
-                                        "starting the camera",
-                                        "paused",
-                                        "asleep"};
+    static const char *const texts[] = {
+        [STREAM_RUNS] = "starting the camera",
+        [STREAM_STARTS] = "starting the camera",
+        [STREAM_LOST] = "no camera",
+        [STREAM_IDLE] = "starting the camera",
+        [STREAM_PAUSED] = "paused",
+        [STREAM_ASLEEP] = "asleep",
+    };
 
     /* Who comes to a virtual camera makes it start; somebody may sit before a window all along. */
     const char *text =

@@ -10,8 +10,10 @@
 
 const char *stream_state_name(enum stream_state state)
 {
-    static const char *const names[] = {"running", "starting", "no camera",
-                                        "idle",    "paused",   "asleep"};
+    static const char *const names[] = {
+        [STREAM_RUNS] = "running", [STREAM_STARTS] = "starting", [STREAM_LOST] = "no camera",
+        [STREAM_IDLE] = "idle",    [STREAM_PAUSED] = "paused",   [STREAM_ASLEEP] = "asleep",
+    };
 
     return names[state];
 }

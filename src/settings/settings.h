@@ -48,6 +48,7 @@ struct settings {
     char trace[SETTINGS_PATH_MAX];
 };
 
+/* A type is a row of the table in value.c. */
 enum key_type {
     KEY_TEXT,     /* anything that fits */
     KEY_BOOL,     /* yes | no */
@@ -67,13 +68,13 @@ struct key {
     const char *argument; /* as --help shows it; NULL: the option alone means yes */
     enum key_type type;
     size_t offset; /* of the field in struct settings */
-    size_t size;   /* of a KEY_TEXT field */
+    size_t size;   /* of a field that is text, else 0 */
     const char *default_text;
     double min, max;
     const char *const *choices; /* NULL at the end */
     bool live;                  /* can change while frames flow */
+    bool reopens;               /* can change by opening the source again */
     const char *help;
-    bool reopens; /* can change by opening the source anew */
 };
 
 /* Ends with a key whose name is NULL. */
@@ -108,6 +109,13 @@ void settings_print(const struct settings *s, FILE *out);
 
 /* What is allowed for @key, in words: "an integer from 0 to 32". */
 void key_describe(const struct key *key, char *text, size_t size);
+
+/* Words that a value of any such key can be, with spaces between them: "auto off"; may be empty.
+ * Its choices are not among them. */
+const char *key_words(const struct key *key);
+
+/* What the value is on D-Bus, where "s" is the text of settings_get(): "b", "i", "d" or "s". */
+const char *key_signature(const struct key *key);
 
 /* When a change of @key takes effect, in words. */
 const char *key_takes_effect(const struct key *key);

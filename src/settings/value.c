@@ -182,34 +182,202 @@ static int parse_budget(const struct key *k, const char *text, struct settings *
     return 0;
 }
 
+static int parse_int_key(const struct key *k, const char *text, struct settings *s)
+{
+    return parse_int(text, k->min, k->max, field(k, s));
+}
+
+static int parse_real_key(const struct key *k, const char *text, struct settings *s)
+{
+    return parse_real(text, k->min, k->max, field(k, s));
+}
+
+static int parse_auto_real(const struct key *k, const char *text, struct settings *s)
+{
+    if (strcmp(text, "auto") && strcmp(text, "0"))
+        return parse_real_key(k, text, s);
+    *(double *)field(k, s) = 0.0;
+    return 0;
+}
+
+static void print_text(const struct key *k, const void *p, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "%s", (const char *)p);
+}
+
+static void print_bool(const struct key *k, const void *p, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "%s", *(const bool *)p ? "yes" : "no");
+}
+
+static void print_int(const struct key *k, const void *p, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "%d", *(const int *)p);
+}
+
+static void print_real(const struct key *k, const void *p, char *text, size_t size)
+{
+    const double v = *(const double *)p;
+
+    (void)k;
+    if (v > 0.0)
+        (void)snprintf(text, size, "%.10g", v);
+    else
+        (void)snprintf(text, size, "auto");
+}
+
+static void print_choice(const struct key *k, const void *p, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s", k->size ? (const char *)p : k->choices[*(const int *)p]);
+}
+
+static void print_format(const struct key *k, const void *p, char *text, size_t size)
+{
+    const int format = *(const int *)p;
+
+    (void)k;
+    (void)snprintf(text, size, "%s", format < 0 ? "auto" : format_table[format].name);
+}
+
+static void print_size(const struct key *k, const void *p, char *text, size_t size)
+{
+    const int *n = p;
+
+    (void)k;
+    if (n[0])
+        (void)snprintf(text, size, "%dx%d", n[0], n[1]);
+    else
+        (void)snprintf(text, size, "auto");
+}
+
+static void print_rate(const struct key *k, const void *p, char *text, size_t size)
+{
+    const struct fraction *rate = p;
+
+    (void)k;
+    if (!rate->den)
+        (void)snprintf(text, size, "auto");
+    else if (rate->den == 1)
+        (void)snprintf(text, size, "%u", rate->num);
+    else
+        (void)snprintf(text, size, "%u/%u", rate->num, rate->den);
+}
+
+static void print_budget(const struct key *k, const void *p, char *text, size_t size)
+{
+    const int64_t budget = *(const int64_t *)p;
+
+    (void)k;
+    if (budget > 0)
+        (void)snprintf(text, size, "%.10g", (double)budget / 1e6);
+    else
+        (void)snprintf(text, size, "%s", budget == BUDGET_AUTO ? "auto" : "off");
+}
+
+static void describe_text(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "a text of at most %zu characters", k->size - 1);
+}
+
+static void describe_bool(const struct key *k, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "yes or no");
+}
+
+static void describe_int(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "an integer from %.0f to %.0f", k->min, k->max);
+}
+
+static void describe_real(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "a number from %g to %g", k->min, k->max);
+}
+
+static void describe_auto_real(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "auto or a number from %g to %g", k->min, k->max);
+}
+
+static void list_choices(const struct key *k, char *text, size_t size, const char *first)
+{
+    size_t n = (size_t)snprintf(text, size, "one of %s", first);
+
+    for (int i = 0; k->choices[i] && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%s", i || *first ? ", " : "", k->choices[i]);
+}
+
+static void describe_choice(const struct key *k, char *text, size_t size)
+{
+    list_choices(k, text, size, "");
+}
+
+static void describe_format(const struct key *k, char *text, size_t size)
+{
+    list_choices(k, text, size, "auto");
+}
+
+static void describe_size(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "auto or WIDTHxHEIGHT, an even width and at most %.0f each", k->max);
+}
+
+static void describe_rate(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "auto or frames per second from %g to %g, as N or N/D", k->min,
+                   k->max);
+}
+
+static void describe_budget(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "auto, off or milliseconds from %g to %g", k->min, k->max);
+}
+
+static const struct key_type_row {
+    const char *signature, *words; /* key_signature(), key_words() */
+    int (*parse)(const struct key *k, const char *text, struct settings *s);
+    void (*print)(const struct key *k, const void *value, char *text, size_t size);
+    void (*describe)(const struct key *k, char *text, size_t size);
+} key_types[] = {
+    [KEY_TEXT] = {"s", "", parse_text, print_text, describe_text},
+    [KEY_BOOL] = {"b", "yes no", parse_bool, print_bool, describe_bool},
+    [KEY_INT] = {"i", "", parse_int_key, print_int, describe_int},
+    [KEY_REAL] = {"d", "", parse_real_key, print_real, describe_real},
+    [KEY_AUTOREAL] = {"s", "auto", parse_auto_real, print_real, describe_auto_real},
+    [KEY_CHOICE] = {"s", "", parse_choice, print_choice, describe_choice},
+    [KEY_FORMAT] = {"s", "auto", parse_format, print_format, describe_format},
+    [KEY_SIZE] = {"s", "auto", parse_size, print_size, describe_size},
+    [KEY_RATE] = {"s", "auto", parse_rate, print_rate, describe_rate},
+    [KEY_BUDGET] = {"s", "auto off", parse_budget, print_budget, describe_budget},
+};
+
 int key_parse(const struct key *k, const char *text, struct settings *s)
 {
-    switch (k->type) {
-    case KEY_TEXT:
-        return parse_text(k, text, s);
-    case KEY_BOOL:
-        return parse_bool(k, text, s);
-    case KEY_INT:
-        return parse_int(text, k->min, k->max, field(k, s));
-    case KEY_REAL:
-        return parse_real(text, k->min, k->max, field(k, s));
-    case KEY_AUTOREAL:
-        if (strcmp(text, "auto") && strcmp(text, "0"))
-            return parse_real(text, k->min, k->max, field(k, s));
-        *(double *)field(k, s) = 0.0;
-        return 0;
-    case KEY_CHOICE:
-        return parse_choice(k, text, s);
-    case KEY_FORMAT:
-        return parse_format(k, text, s);
-    case KEY_SIZE:
-        return parse_size(k, text, s);
-    case KEY_RATE:
-        return parse_rate(k, text, s);
-    case KEY_BUDGET:
-        return parse_budget(k, text, s);
-    }
-    return -EINVAL;
+    return key_types[k->type].parse(k, text, s);
+}
+
+void settings_get(const struct settings *s, const struct key *k, char *text, size_t size)
+{
+    key_types[k->type].print(k, (const char *)s + k->offset, text, size);
+}
+
+void key_describe(const struct key *k, char *text, size_t size)
+{
+    key_types[k->type].describe(k, text, size);
+}
+
+const char *key_words(const struct key *k)
+{
+    return key_types[k->type].words;
+}
+
+const char *key_signature(const struct key *k)
+{
+    return key_types[k->type].signature;
 }
 
 void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
@@ -223,110 +391,6 @@ void settings_adjust(struct settings *s, const struct key *k, int steps, double 
         const double step = k->type == KEY_REAL ? 1.0 : 0.25;
 
         *real = fmin(fmax((*real > 0.0 ? *real : automatic) + steps * step, k->min), k->max);
-    }
-}
-
-static void print_auto(char *text, size_t size, double v)
-{
-    if (v > 0.0)
-        (void)snprintf(text, size, "%.10g", v);
-    else
-        (void)snprintf(text, size, "auto");
-}
-
-void settings_get(const struct settings *s, const struct key *k, char *text, size_t size)
-{
-    const void *p = (const char *)s + k->offset;
-    const int *n = p;
-    const struct fraction *rate = p;
-    const int64_t *budget = p;
-
-    switch (k->type) {
-    case KEY_TEXT:
-        (void)snprintf(text, size, "%s", (const char *)p);
-        break;
-    case KEY_BOOL:
-        (void)snprintf(text, size, "%s", *(const bool *)p ? "yes" : "no");
-        break;
-    case KEY_INT:
-        (void)snprintf(text, size, "%d", *n);
-        break;
-    case KEY_REAL:
-    case KEY_AUTOREAL:
-        print_auto(text, size, *(const double *)p);
-        break;
-    case KEY_CHOICE:
-        (void)snprintf(text, size, "%s", k->size ? (const char *)p : k->choices[*n]);
-        break;
-    case KEY_FORMAT:
-        (void)snprintf(text, size, "%s", *n < 0 ? "auto" : format_table[*n].name);
-        break;
-    case KEY_SIZE:
-        if (n[0])
-            (void)snprintf(text, size, "%dx%d", n[0], n[1]);
-        else
-            (void)snprintf(text, size, "auto");
-        break;
-    case KEY_RATE:
-        if (!rate->den)
-            (void)snprintf(text, size, "auto");
-        else if (rate->den == 1)
-            (void)snprintf(text, size, "%u", rate->num);
-        else
-            (void)snprintf(text, size, "%u/%u", rate->num, rate->den);
-        break;
-    case KEY_BUDGET:
-        if (*budget > 0)
-            (void)snprintf(text, size, "%.10g", (double)*budget / 1e6);
-        else
-            (void)snprintf(text, size, "%s", *budget == BUDGET_AUTO ? "auto" : "off");
-        break;
-    }
-}
-
-static void list_choices(const struct key *k, char *text, size_t size, const char *first)
-{
-    size_t n = (size_t)snprintf(text, size, "one of %s", first);
-
-    for (int i = 0; k->choices[i] && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%s", i || *first ? ", " : "", k->choices[i]);
-}
-
-void key_describe(const struct key *k, char *text, size_t size)
-{
-    switch (k->type) {
-    case KEY_TEXT:
-        (void)snprintf(text, size, "a text of at most %zu characters", k->size - 1);
-        break;
-    case KEY_BOOL:
-        (void)snprintf(text, size, "yes or no");
-        break;
-    case KEY_INT:
-        (void)snprintf(text, size, "an integer from %.0f to %.0f", k->min, k->max);
-        break;
-    case KEY_REAL:
-        (void)snprintf(text, size, "a number from %g to %g", k->min, k->max);
-        break;
-    case KEY_AUTOREAL:
-        (void)snprintf(text, size, "auto or a number from %g to %g", k->min, k->max);
-        break;
-    case KEY_CHOICE:
-        list_choices(k, text, size, "");
-        break;
-    case KEY_FORMAT:
-        list_choices(k, text, size, "auto");
-        break;
-    case KEY_SIZE:
-        (void)snprintf(text, size, "auto or WIDTHxHEIGHT, an even width and at most %.0f each",
-                       k->max);
-        break;
-    case KEY_RATE:
-        (void)snprintf(text, size, "auto or frames per second from %g to %g, as N or N/D", k->min,
-                       k->max);
-        break;
-    case KEY_BUDGET:
-        (void)snprintf(text, size, "auto, off or milliseconds from %g to %g", k->min, k->max);
-        break;
     }
 }
 

@@ -436,10 +436,34 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* Every type has a row, and what completions offer is taken. */
+static void test_words_are_values(void **state)
+{
+    struct settings s;
+    struct error err;
+
+    (void)state;
+    settings_init(&s);
+    for (const struct key *k = key_table; k->name; k++) {
+        char words[64], *rest = words;
+
+        assert_non_null(strstr("bids", key_signature(k)));
+        (void)snprintf(words, sizeof(words), "%s", key_words(k));
+        for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+            char value[64];
+
+            assert_int_equal(settings_set(&s, k->name, word, &err), 0);
+            settings_get(&s, k, value, sizeof(value));
+            assert_string_equal(value, word);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_words_are_values),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_text_that_is_too_long),
         cmocka_unit_test(test_file),

@@ -4,45 +4,19 @@
 
 #include "ctl/commands.h"
 
-static void add_words(struct offer *o, const char *const *words)
+static void add_words(struct offer *o, const char *words)
 {
-    for (; *words; words++) {
-        const size_t n = strlen(o->words);
+    const size_t n = strlen(o->words);
 
-        (void)snprintf(o->words + n, sizeof(o->words) - n, n ? " %s" : "%s", *words);
-    }
+    (void)snprintf(o->words + n, sizeof(o->words) - n, n && *words ? " %s" : "%s", words);
 }
 
 /* The names among the values of @k. */
 static void add_values(struct offer *o, const struct key *k)
 {
-    static const char *const yes_no[] = {"yes", "no", NULL}, *const automatic[] = {"auto", NULL};
-    static const char *const budgets[] = {"auto", "off", NULL};
-
-    switch (k->type) {
-    case KEY_BOOL:
-        add_words(o, yes_no);
-        break;
-    case KEY_FORMAT:
-        add_words(o, automatic);
-        add_words(o, k->choices);
-        break;
-    case KEY_CHOICE:
-        add_words(o, k->choices);
-        break;
-    case KEY_AUTOREAL:
-    case KEY_SIZE:
-    case KEY_RATE:
-        add_words(o, automatic);
-        break;
-    case KEY_BUDGET:
-        add_words(o, budgets);
-        break;
-    case KEY_TEXT:
-    case KEY_INT:
-    case KEY_REAL:
-        break;
-    }
+    add_words(o, key_words(k));
+    for (int i = 0; k->choices && k->choices[i]; i++)
+        add_words(o, k->choices[i]);
 }
 
 /* "[=csv|json]" names its values itself. */
