@@ -271,7 +271,7 @@ test_stop_in_time() {
 
 # The plot of a trace whose last line is cut, as of a run that was killed, and of what is no trace.
 test_plot() {
-    local plot=$here/../tools/bilatcam-plot cut
+    local plot=$here/../../tools/bilatcam-plot cut
     run 0 -i test: --size 64x48 -o null: --frames 20 --trace trace.csv
     "$plot" trace.csv >plot.svg 2>err && ok || bad "plot of a trace"
     expect plot.svg '</svg>$' plot
