@@ -9,7 +9,7 @@
  * on its slot's stream; frames overlap there because slots do.
  *
  * Any failure of the device marks the engine as lost: from then on submit and collect return
- * -EIO without touching it, until the owner destroys the engine and creates it anew. Some failures
+ * -EIO without touching it, until the owner destroys the engine and creates it again. Some failures
  * stay with the process, a kernel that trapped above all: drivers give it no context any more.
  * They do give one to another process, so the engine is then made in one (engine/process.h). */
 #include "engine/engine.h"

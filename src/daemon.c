@@ -153,7 +153,7 @@ static void open_control(struct daemon *d)
 
 /* --- the loop --- */
 
-/* One line now and then, for whoever reads the log of a daemon. */
+/* One line a minute, for whoever reads the log of a daemon. */
 static void log_progress(struct daemon *d)
 {
     struct control_status s;

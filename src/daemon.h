@@ -1,6 +1,6 @@
 #pragma once
 /* What goes on around the pipeline while it runs: signals, live control, devices that come and
- * go, the watchdog, and a line of progress now and then. Context: main. */
+ * go, the watchdog, and a line of progress every minute. Context: main. */
 #include "cli/cli.h"
 #include "pipeline/pipeline.h"
 

@@ -200,7 +200,7 @@ static void *end_in_time(void *arg)
     (void)nanosleep(&limit, NULL);
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
-    log_warning("stopped without waiting any longer for what is still busy");
+    log_warning("forced exit: something did not stop in time");
     _exit(report(arg, true));
 }
 

@@ -10,7 +10,7 @@ const struct cli_option cli_options[N_CLI_OPTIONS] = {
     [OPT_PRINT_CONFIG] = {"print-config", 0, NULL, "print the settings in effect and exit"},
     [OPT_LIST_DEVICES] = {"list-devices", 0, NULL, "list cameras and virtual cameras and exit"},
     [OPT_LIST_ENGINES] = {"list-engines", 0, NULL, "list engines that work here and exit"},
-    [OPT_DOCTOR] = {"doctor", 0, NULL, "say what is wrong here and how to mend it, and exit"},
+    [OPT_DOCTOR] = {"doctor", 0, NULL, "say what is wrong here and how to fix it, and exit"},
     [OPT_BENCHMARK] = {"benchmark", 0, "[=csv|json]", "time the engines of this machine and exit"},
     [OPT_VERBOSE] = {"verbose", 'v', NULL, "say more"},
     [OPT_QUIET] = {"quiet", 'q', NULL, "say errors only"},

@@ -14,13 +14,13 @@
 /* DESIGN: one timer does it all. Set to now it closes a connection that has ended, which the
  * connection's own callbacks must not do; set to the end of a pause it makes another one. A socket
  * that appears, seen by inotify, cuts the pause short. The pauses go on all the same: systemd holds
- * the socket of a bus that is started anew, and the folder itself may be another one by then. */
+ * the socket of a bus that is restarted, and the folder itself may be another one by then. */
 
 struct control_bus {
     const struct control_bus_ops *ops;
     void *user;
     sd_event *event;
-    sd_bus *bus;            /* NULL: none at present */
+    sd_bus *bus;            /* NULL: none now */
     sd_event_source *timer; /* once */
     sd_event_source *watch; /* of the folder, while there is no connection */
     char folder[PATH_MAX];  /* of the socket */

@@ -11,7 +11,7 @@ struct control_bus_ops {
     int (*connect)(sd_bus **ret); /* sd_bus_open_user() or another of its kind */
     /* Puts on a new connection what belongs there. A negative errno: it is of no use. */
     int (*join)(void *user, sd_bus *bus);
-    /* Lets that go again before the connection is closed, however much of it there is. */
+    /* Undoes that before the connection is closed, however much of it there is. */
     void (*leave)(void *user);
     /* There is no connection, at this attempt. @code: why; 0: the bus has ended it. */
     void (*failed)(void *user, int code);

@@ -14,12 +14,12 @@
 #include "control/systemd.h"
 
 /* DESIGN: nothing here waits for a bus. Connecting, asking for the name and asking for signals go
- * on inside the event loop; what fails then is logged, and tried again now and then. */
+ * on inside the event loop; what fails then is logged, and retried. */
 
 /* For the one question that is put to a bus and waited for: who sent a message. */
 #define CALL_LIMIT_US 2000000
 
-/* What was said last of live control. */
+/* Last logged state of the name on the bus. */
 enum live { LIVE_UNTOLD, LIVE_NONE, LIVE_QUEUED, LIVE_OURS };
 
 struct control {
@@ -33,7 +33,7 @@ struct control {
     char name[CONTROL_NAME_MAX];
 };
 
-/* Whether that is to be said: attempts that end as those before are not. */
+/* Whether the state changed, and is to be logged. */
 static bool news(struct control *c, enum live live)
 {
     const bool differs = c->live != live;

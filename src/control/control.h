@@ -27,7 +27,7 @@ struct control_status {
     int readers; /* of the virtual camera; -1 = not known */
     char engine[16], device[128];
     uint64_t frames_in, frames_out, frames_dropped, frames_bad, reconnects;
-    bool asleep; /* the camera is let go for the machine's sleep */
+    bool asleep; /* the camera is released for the machine's sleep */
 };
 
 /* What the world outside may ask of the daemon. */

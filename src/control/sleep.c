@@ -41,7 +41,7 @@ static int on_limit(sd_event_source *source, uint64_t time_us, void *userdata)
 
     (void)source, (void)time_us;
     if (s->inhibitor >= 0)
-        log_warning("the camera has not been let go in time: the machine sleeps all the same");
+        log_warning("camera not released in time: suspending anyway");
     release(s);
     return 0;
 }
@@ -76,7 +76,7 @@ static int inhibit(struct control_sleep *s, sd_bus *bus)
 
     if (r >= 0)
         r = sd_bus_message_append(m, "ssss", "sleep", "bilatcam",
-                                  "the camera is let go before the machine sleeps", "delay");
+                                  "the camera is released before the machine sleeps", "delay");
     if (r >= 0)
         r = sd_bus_message_set_auto_start(m, false);
     if (r >= 0)
@@ -118,7 +118,8 @@ static int on_sleep(sd_bus_message *m, void *userdata, sd_bus_error *e)
     return 0;
 }
 
-/* logind may come to the bus after us, or anew: then it does not say that the machine has woken. */
+/* logind may come to the bus after us, or restart: then it does not say that the machine has woken.
+ */
 static int on_logind(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
     struct control_sleep *s = userdata;

@@ -19,7 +19,7 @@ void systemd_ready(struct systemd *s);
 void systemd_reloading(const struct systemd *s, bool reloading);
 void systemd_stopping(void);
 
-/* Tells the state at once if it is another than before; the figures now and then. */
+/* Tells the state at once if it is another than before; the figures from time to time. */
 void systemd_status(struct systemd *s, const struct control_status *status);
 
 /* Feeds the watchdog, if half of its time is over since the last time. */

@@ -3,11 +3,11 @@
 #include <string.h>
 
 const struct ctl_command ctl_commands[N_CTL_COMMANDS] = {
-    [CTL_STATUS] = {"status", "", "what it does at present, and how well", 0, 0},
+    [CTL_STATUS] = {"status", "", "what it does now, and how well", 0, 0},
     [CTL_GET] = {"get", "[KEY]", "one setting, or all", 0, 1},
     [CTL_SET] = {"set", "KEY VALUE", "change a setting until the daemon ends or reloads", 2, 2},
     [CTL_RELOAD] = {"reload", "", "read the configuration file again", 0, 0},
-    [CTL_PAUSE] = {"pause", "", "let go of the camera", 0, 0},
+    [CTL_PAUSE] = {"pause", "", "release the camera", 0, 0},
     [CTL_RESUME] = {"resume", "", "go on after a pause", 0, 0},
     [CTL_SNAPSHOT] = {"snapshot", "[NAME]", "keep the picture before and after the filter", 0, 1},
     [CTL_STATS] = {"stats", "", "statistics since the start, as one JSON object", 0, 0},

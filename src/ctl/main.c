@@ -107,8 +107,7 @@ static int call(const struct ctl *c, const char *interface, const char *method,
 
 static int fail_reply(const struct ctl *c, int code)
 {
-    fprintf(stderr, "bilatcamctl: '%s' answers what is not understood: %s\n", c->name,
-            strerror(-code));
+    fprintf(stderr, "bilatcamctl: unexpected reply from '%s': %s\n", c->name, strerror(-code));
     return STATUS_FAILED;
 }
 

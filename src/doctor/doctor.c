@@ -33,7 +33,7 @@ static void report(const struct checkup *c, const char *head, const char *fmt, v
 DEFINE_REPORT(report_ok, "ok")
 DEFINE_REPORT(report_note, "note")
 DEFINE_REPORT(report_problem, "PROBLEM")
-DEFINE_REPORT(report_mend, "   mend:")
+DEFINE_REPORT(report_mend, "    fix:")
 
 /* --- reading below the root --- */
 

@@ -1,6 +1,6 @@
 #pragma once
 /* --doctor: looks at what it takes to get from a camera to the virtual camera, and tells in plain
- * words what is there, what is not, and the command that mends it. It changes nothing, needs no
+ * words what is there, what is not, and the command that fixes it. It changes nothing, needs no
  * rights, waits for nothing and starts no camera. Context: main. */
 #include <limits.h>
 #include <stdbool.h>

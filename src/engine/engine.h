@@ -41,7 +41,7 @@ struct engine_ops {
     /* Starts filtering @in to @out, two different frames of equal raw format, size and colour,
      * any strides. Both stay the engine's until collected. A radius of 0 copies.
      * -EBUSY: `depth` frames are in flight already. -EINVAL: the engine cannot take this
-     * format, size or filter. -EIO: the device failed; destroy and create the engine anew. */
+     * format, size or filter. -EIO: the device failed; destroy the engine and create it again. */
     int (*submit)(struct engine *e, const struct frame *in, struct frame *out,
                   const struct filter *filter);
 

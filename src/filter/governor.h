@@ -82,7 +82,7 @@ void governor_init(struct governor *g, const struct governor_config *config);
 /* Takes over changed settings, which act on the next frame, and keeps what was learnt. */
 void governor_configure(struct governor *g, const struct governor_config *config);
 
-/* The latency that is held at present, in ns; 0 while the interval is not known. */
+/* The latency that is held now, in ns; 0 while the interval is not known. */
 int64_t governor_budget_ns(const struct governor *g);
 
 /* One frame was filtered, or passed; returns the radius for the next. */

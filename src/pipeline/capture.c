@@ -11,7 +11,7 @@
 
 #define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */
 
-/* Of nothing but damaged pictures, and it is opened anew. */
+/* Reopen the camera after this long with only damaged frames. */
 #define DAMAGED_NS INT64_C(1000000000)
 
 /* What is assumed of a camera that is not there yet. */
@@ -255,7 +255,7 @@ static void report(struct capture *c)
 
 /* --- waiting --- */
 
-/* Why the camera is to be let go; STREAM_RUNS: it is not. Takes note of news from /dev. */
+/* Why the camera is to be released; STREAM_RUNS: it is not. Takes note of news from /dev. */
 static enum stream_state look_around(struct capture *c)
 {
     struct shared *s = c->shared;
@@ -399,7 +399,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
     return r == 0;
 }
 
-/* Now and then a picture is damaged, and the last good one stays. A camera that gives nothing else
+/* Sometimes a picture is damaged, and the last good one stays. A camera that gives nothing else
  * is as good as one that gives nothing. */
 static bool tolerate_damage(struct capture *c)
 {

@@ -1,9 +1,9 @@
 #pragma once
 /* The first stage: takes pictures from the source and brings them to the working layout.
  *
- * A camera is let go while there is a reason to (paused, nobody looks, the machine sleeps), and
+ * A camera is released while there is a reason to (paused, nobody looks, the machine sleeps), and
  * one that went is opened again until it is back, after pauses that double and that end at once
- * when a device comes or is let go. The picture keeps the size that it had first, whatever comes
+ * when a device comes or is released. The picture keeps the size that it had first, whatever comes
  * back: all that is behind this stage does not notice. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,7 +68,7 @@ struct capture {
 int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err);
 void capture_close(struct capture *c);
 
-/* Lets the present source go and takes another live one. Context: any thread. */
+/* Releases the source and takes another live one. Context: any thread. */
 void capture_change(struct capture *c, const struct capture_wish *wish);
 
 /* The thread. */

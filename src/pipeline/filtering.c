@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "settings/settings.h"
 
-#define REST_NS INT64_C(30000000000) /* without a frame, and a GPU is let go */
-#define LOOK_NS INT64_C(1000000000)  /* without a frame, and an engine made anew is looked for */
+#define REST_NS INT64_C(30000000000) /* idle time before a GPU is released */
+#define LOOK_NS INT64_C(1000000000)  /* idle time between checks for a restarted engine */
 
 static struct wishes present_wishes(struct shared *s)
 {
@@ -92,7 +92,7 @@ static int stand_in(struct filtering *f, struct engine **ret)
     return r;
 }
 
-/* Makes the engine that was lost again, in the background: at once if it was let go, else after
+/* Makes the engine that was lost again, in the background: at once if it was released, else after
  * @remains of it are cleared away, which can take most of a second, and a pause. */
 static void begin_rebuild(struct filtering *f, struct engine *remains)
 {
@@ -158,13 +158,13 @@ static void take_rebuilt(struct filtering *f)
     log_info("engine %s (%s) filters again", e->ops->name, e->device);
 }
 
-/* There has been nothing to filter for a while: the device may sleep until there is. */
+/* There has been nothing to filter for a while: releases the device until there is. */
 static int rest(struct filtering *f)
 {
     struct engine *idle;
     int r;
 
-    log_info("nothing to filter: the %s may sleep", f->engine->device);
+    log_info("idle: releasing %s", f->engine->device);
     r = stand_in(f, &idle);
     engine_let_go(idle);
     f->retries = (struct backoff){0};

@@ -2,7 +2,7 @@
 /* The second stage: filters, with the radius that the governor allows. Live video has one frame
  * in flight, files as many as the engine takes.
  *
- * Where the device fails, the CPU takes over with the frame in hand, and the engine is made anew
+ * Where the device fails, the CPU takes over with the frame in hand, and the engine is made again
  * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
  * always has an engine that works. */
 #include "base/flips.h"
@@ -33,7 +33,7 @@ struct filtering {
     const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
     struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
-    int64_t rest_ns;               /* without a frame, and a device is let go */
+    int64_t rest_ns;               /* idle time before a device is released */
     struct governor governor;
     struct flips passing; /* for the log: whether frames pass unfiltered */
     struct ring *in, *out;

@@ -196,7 +196,7 @@ static void fill_header(struct pipeline *p)
     h->height = p->capture.picture.height;
 }
 
-/* Left to itself, the program lets a camera go that nobody looks at, if that is all it does. */
+/* Left to itself, the program releases a camera that nobody looks at, if that is all it does. */
 static int decide_on_demand(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;

@@ -171,7 +171,7 @@ const char *outlet_name(const struct outlet *o)
 }
 
 /* Whether there is a sink to write to: tries to open a lost one when it is time, or when a device
- * came, went or was let go. */
+ * came, went or was released. */
 static bool available(struct outlet *o)
 {
     struct error err;

@@ -29,7 +29,7 @@ struct outlet {
     unsigned device_news;
 };
 
-/* @wait: a device that is not to be had is tried again by the outlet. */
+/* @wait: the outlet retries a device that is not there. */
 int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
                 struct shared *shared, bool wait, struct error *err);
 int outlet_close(struct outlet *o, struct error *err);

@@ -9,9 +9,10 @@
 #include "picture/convert.h"
 
 #define LIVE_MEASURE_EVERY 64
-#define UNWATCHED_NS INT64_C(5000000000) /* without a reader, and the camera is let go */
-#define SNAPSHOT_NS INT64_C(1500000000)  /* is not waited for any longer */
-#define HOLD_NS 100000000 /* or two frame intervals, without news: readers get the last again */
+#define UNWATCHED_NS INT64_C(5000000000) /* time without a reader that releases the camera */
+#define SNAPSHOT_NS INT64_C(1500000000)  /* time that a snapshot waits for a frame */
+/* Readers get the last frame again after this long, or two frame intervals. */
+#define HOLD_NS 100000000
 #define ROUND_NS INT64_C(2000000000) /* the longest round: they show that the stage is alive */
 
 int output_init(struct output *o)
@@ -132,7 +133,7 @@ static int write_meanwhile(struct output *o)
     return r == -EAGAIN ? 0 : r;
 }
 
-/* The camera is let go when nobody has looked for a while, and taken again at once. */
+/* The camera is released when nobody has looked for a while, and taken again at once. */
 static void watch_readers(struct output *o)
 {
     struct outlet *first = &o->outlets[0];
@@ -256,7 +257,7 @@ int output_snapshot_result(struct output *o, char *path, size_t size, struct err
     q->asked = false;
     if (!q->snapshot)
         return error_set(err, q->result,
-                         q->result == -EAGAIN ? "no snapshot: there are no pictures at present"
+                         q->result == -EAGAIN ? "no snapshot: there are no pictures now"
                                               : "no snapshot: out of memory");
     r = snapshot_finish(q->snapshot, text, sizeof(text), path, size);
     q->snapshot = NULL;
@@ -276,7 +277,7 @@ static int show(struct output *o, const struct slot *slot)
     return 0;
 }
 
-/* Whether @slot was still being filtered when its camera went or was let go. */
+/* Whether @slot was still being filtered when its camera went or was released. */
 static bool outdated(struct output *o, const struct slot *slot)
 {
     int64_t t_ended_ns;

@@ -31,7 +31,7 @@ struct output {
     const struct frame *last; /* its picture while that can be shown again, or NULL */
     uint64_t n_shown;
 
-    bool on_demand;       /* the camera is let go while nobody reads */
+    bool on_demand;       /* the camera is released while nobody reads */
     bool told_unknown;    /* that it cannot be known */
     int64_t t_watched_ns; /* when somebody last did, as far as is known */
     struct snapshot_request request;
@@ -62,7 +62,7 @@ int output_trace(struct output *o, const char *path, struct error *err);
 int output_snapshot(struct output *o, const char *name, struct error *err);
 
 /* What came of it, told once, @path and errors as by snapshot_finish(); -EINPROGRESS: nothing yet,
- * or nothing was asked for. -EAGAIN: there are no pictures at present, which nothing announces; all
+ * or nothing was asked for. -EAGAIN: there are no pictures now, which nothing announces; all
  * else is announced by news_fd. */
 int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err);
 

@@ -29,8 +29,8 @@ bool pipeline_live(const struct pipeline *p);
 /* Readable when the state or a live setting changed, or a snapshot is written; main reads it. */
 int pipeline_news_fd(const struct pipeline *p);
 
-/* Applies the live keys of @settings to the frames to come, opens the source anew where another
- * one is wished for, and logs what changed and what waits for the next start.
+/* Applies the live keys of @settings to the frames to come, reopens the source where another
+ * one is requested, and logs what changed and what waits for the next start.
  * Context: any thread, as for the next two. */
 void pipeline_apply(struct pipeline *p, const struct settings *settings);
 
@@ -38,7 +38,7 @@ void pipeline_apply(struct pipeline *p, const struct settings *settings);
 int pipeline_set(struct pipeline *p, const char *key, const char *value, struct error *err);
 void pipeline_settings(struct pipeline *p, struct settings *ret);
 
-/* Lets the camera go, and takes it again; the virtual camera stays and says why. */
+/* Releases the camera, and takes it again; the virtual camera stays and says why. */
 void pipeline_pause(struct pipeline *p, bool paused);
 void pipeline_sleep(struct pipeline *p, bool asleep);
 
@@ -55,7 +55,7 @@ struct pipeline_state {
     char reason[160];  /* why there is none, or no camera; else empty */
     int readers;       /* of the virtual camera; -1 = not known */
     uint64_t n_rounds; /* of the output stage: grows all the time, with and without pictures */
-    bool asleep;       /* the camera is let go for the machine's sleep */
+    bool asleep;       /* the camera is released for the machine's sleep */
 };
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret);

@@ -28,7 +28,7 @@ static bool has_suffix(const char *text, const char *suffix)
     return n >= m && !strcmp(text + n - m, suffix);
 }
 
-/* What is neither a path nor there as a file is what a camera calls itself. */
+/* Anything else that is not there as a file is a camera's name. */
 static bool is_file(const char *name)
 {
     if (!strcmp(name, "-") || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||

@@ -71,7 +71,7 @@ static void *run(void *arg)
         if (told)
             log_debug("%s", err.text);
         else
-            log_warning("%s; it is tried again now and then", err.text);
+            log_warning("%s; retrying, at most once a minute", err.text);
         told = true;
         pause_ns = backoff_fails(c->retries, &limits, now_ns());
     }

@@ -1,6 +1,6 @@
 #pragma once
 /* Makes an engine in a thread of its own while another one filters: after the device failed, or
- * when a GPU that was left to sleep is wanted again. What fails is tried again, after pauses that
+ * when a GPU that was released is needed again. What fails is retried, after pauses that
  * double up to a minute, until it works or is given up. */
 #include "base/backoff.h"
 #include "engine/engine.h"

@@ -49,7 +49,7 @@ struct stats {
     uint64_t frames_out;     /* written to the sinks */
     uint64_t frames_dropped; /* lost before or between the stages */
     uint64_t frames_bad;     /* damaged */
-    uint64_t frames_unshown; /* on their way when the run ended; added to dropped */
+    uint64_t frames_unshown; /* in flight at the end of the run; reported as dropped */
     uint64_t reconnects;
     int radius_requested, radius_min_used, radius_last; /* -1 = no frame yet */
     int64_t t_first_ns, t_last_ns;                      /* ends of the first and last write */

@@ -46,7 +46,7 @@ struct shared {
 
     pthread_mutex_t lock; /* guards the rest */
     struct wishes wishes;
-    bool unwatched, paused, asleep; /* reasons to let the camera go */
+    bool unwatched, paused, asleep; /* reasons to release the camera */
     unsigned device_news;           /* changes in /dev so far */
     enum stream_state state;
     int64_t t_ended_ns;  /* when it last was not STREAM_RUNS any more; pictures of before are old */
@@ -57,7 +57,7 @@ struct shared {
     int64_t other_ns;    /* newest added latency less what filtering takes, also of frames before */
     int64_t camera_ns;   /* the camera's own delay as it was known for that */
     int64_t budget_ns;   /* the added latency that is held; 0 = none */
-    char engine[16], device[128]; /* what filters at present */
+    char engine[16], device[128]; /* what filters now */
     int result;                   /* first error of the run */
 };
 
@@ -66,7 +66,7 @@ struct shared {
 int shared_init(struct shared *s, int stop_fd);
 void shared_finish(struct shared *s);
 
-/* Sets one of the reasons to let the camera go, &s->paused for one, and wakes the capture stage
+/* Sets one of the reasons to release the camera, &s->paused for one, and wakes the capture stage
  * if that is a change. Context: any thread. */
 void shared_hold(struct shared *s, bool *reason, bool on);
 

@@ -180,7 +180,7 @@ const struct key key_table[] = {
      FIELD(on_demand),
      .default_text = "auto",
      .choices = on_demands,
-     .help = "let the camera go while nobody reads the virtual one; auto does unless there is a "
+     .help = "release the camera while nobody reads the virtual one; auto does unless there is a "
              "window or "
              "an end to the run"},
     {.name = "wait",

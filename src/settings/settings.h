@@ -90,7 +90,7 @@ void settings_init(struct settings *s);
 int settings_set(struct settings *s, const char *name, const char *value, struct error *err);
 
 /* Moves a number (KEY_INT, KEY_REAL, KEY_AUTOREAL) by @steps of a size of its own, as far as is
- * allowed. @automatic is what KEY_AUTOREAL's auto stands for at present. */
+ * allowed. @automatic is what KEY_AUTOREAL's auto stands for now. */
 void settings_adjust(struct settings *s, const struct key *key, int steps, double automatic);
 
 /* The value of @key as settings_set() takes it. */

@@ -397,6 +397,6 @@ void settings_adjust(struct settings *s, const struct key *k, int steps, double 
 const char *key_takes_effect(const struct key *k)
 {
     return k->live      ? "can change while running"
-           : k->reopens ? "can change while running, where it opens the camera anew"
+           : k->reopens ? "can change while running, where it reopens the camera"
                         : "takes effect at the next start";
 }

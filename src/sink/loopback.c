@@ -224,7 +224,7 @@ error:
 }
 
 /* Programs that look for cameras pass over a node that takes pictures as well. 0.13 makes it one
- * when another writer leaves, whom it had let in, until our stream begins anew. */
+ * when another writer leaves, whom it had let in, until our stream begins again. */
 static void check_exclusive(struct loopback *l)
 {
     const int64_t now = now_ns();

@@ -12,7 +12,7 @@
 #define CLIENT_USAGE (V4L2_EVENT_PRIVATE_START + 0x08E00000 + 1)
 #define CLIENT_USAGE_OLD V4L2_EVENT_PRIVATE_START
 
-/* Changes are told at once, but now and then one is lost: so it is also asked. */
+/* Changes are told at once, but sometimes one is lost: so it is also asked. */
 #define ASK_NS INT64_C(1000000000)
 
 static bool subscribe(int fd, uint32_t event)

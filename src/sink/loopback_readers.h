@@ -9,7 +9,7 @@ struct loopback_readers {
     int fd;           /* the writer's */
     uint32_t event;   /* its number in this version of the module; 0 = it has none */
     int n;            /* as told last */
-    int64_t t_ask_ns; /* when it is to be asked anew */
+    int64_t t_ask_ns; /* when to ask again */
 };
 
 /* @path and @fd live as long as it is used. */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define SECOND_NS INT64_C(1000000000)
-#define MAX_LAG_INTERVALS 4 /* later than this, the clock is set anew */
+#define MAX_LAG_INTERVALS 4 /* later than this, the clock starts again */
 #define MAX_INTERVAL 3600   /* seconds; a rate that slow is a mistake in some header */
 
 void pace_init(struct pace *p, bool on, struct fraction fps)

@@ -63,7 +63,7 @@ struct sink_ops {
      * -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
     int (*write)(struct sink *s, const struct frame *f, struct error *err);
 
-    /* Programs that take pictures from it at present; -1: cannot be told. May be NULL. */
+    /* Programs that take pictures from it now; -1: cannot be told. May be NULL. */
     int (*readers)(struct sink *s);
 
     /* Flushes and closes. An error here means that something written before is lost. */

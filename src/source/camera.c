@@ -276,7 +276,7 @@ static void camera_release(struct source *s)
 
     c->lent = -1;
     if (lent >= 0)
-        (void)queue(c, (uint32_t)lent); /* a failure is tried again and told by read() */
+        (void)queue(c, (uint32_t)lent); /* read() retries a failure and reports it */
 }
 
 static int silent(const struct camera *c, struct error *err)

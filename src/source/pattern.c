@@ -158,7 +158,7 @@ static void render_chunk(const struct pattern *p, uint64_t seq, int noise, const
                      info->hshift + (rows == 2));
 }
 
-/* Whether stop_fd is readable. Asked only now and then: a small picture is rendered in no time. */
+/* Whether stop_fd is readable. Asked once in a while: a small picture is rendered in no time. */
 static bool stopped(const struct pattern *p)
 {
     struct pollfd stop = {.fd = p->stop_fd, .events = POLLIN};

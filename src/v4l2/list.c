@@ -106,7 +106,7 @@ static bool labelled(const struct v4l2_node *n)
 }
 
 /* No capability at all is how 0.12.7 looks after a writer that used write(): the sink can
- * mend that. */
+ * fix that. */
 static bool free_for_output(int fd, const struct v4l2_node *n)
 {
     return (n->caps & V4L2_CAP_VIDEO_OUTPUT || !(n->caps & V4L2_CAP_VIDEO_CAPTURE)) &&

@@ -139,7 +139,7 @@ tells() {
 }
 
 no_devices='PROBLEM  no camera found
-   mend: plug one in; bilatcam --input test: works without
+    fix: plug one in; bilatcam --input test: works without
 PROBLEM  camera to virtual camera cannot work yet: no usable camera, no usable virtual camera'
 
 works='ok       camera to virtual camera can work: /dev/video0 to /dev/video9'
@@ -150,13 +150,13 @@ test_module() {
     bare
     says 1 'nothing installed' << END
 PROBLEM  v4l2loopback is not installed for the running kernel $kernel
-   mend: sudo apt-get install v4l2loopback-dkms linux-headers-$kernel && $modprobe
+    fix: sudo apt-get install v4l2loopback-dkms linux-headers-$kernel && $modprobe
 $no_devices
 END
     rm "$root/usr/bin/apt-get"
     says 1 'nothing installed, without apt' << END
 PROBLEM  v4l2loopback is not installed for the running kernel $kernel
-   mend: install what this system calls v4l2loopback-dkms linux-headers-$kernel, then: $modprobe
+    fix: install what this system calls v4l2loopback-dkms linux-headers-$kernel, then: $modprobe
 $no_devices
 END
     bare
@@ -164,7 +164,7 @@ END
     put usr/src/headers/v4l2loopback.ko
     says 1 'headers only' << END
 PROBLEM  v4l2loopback is not installed for the running kernel $kernel
-   mend: sudo apt-get install v4l2loopback-dkms && $modprobe
+    fix: sudo apt-get install v4l2loopback-dkms && $modprobe
 $no_devices
 END
     rmdir "$root/lib/modules/$kernel/kernel"
@@ -172,13 +172,13 @@ END
     put lib/modules/6.1.0-10/updates/dkms/v4l2loopback.ko
     says 1 'kernel replaced' << END
 PROBLEM  the modules of the running kernel $kernel are gone, as after an update
-   mend: restart the computer
+    fix: restart the computer
 $no_devices
 END
     rm -r "$root/lib/modules"
     says 1 'no modules' << END
 PROBLEM  v4l2loopback is not installed for the running kernel $kernel
-   mend: sudo apt-get install v4l2loopback-dkms linux-headers-$kernel && $modprobe
+    fix: sudo apt-get install v4l2loopback-dkms linux-headers-$kernel && $modprobe
 $no_devices
 END
     bare
@@ -187,7 +187,7 @@ END
     says 1 'another kernel, no headers' << END
 note     v4l2loopback is installed for kernel 6.1.0-8, but $kernel is running
 PROBLEM  v4l2loopback 0.12.7 cannot be built for the running kernel $kernel: the kernel's headers are missing
-   mend: sudo apt-get install linux-headers-$kernel && $modprobe
+    fix: sudo apt-get install linux-headers-$kernel && $modprobe
 $no_devices
 END
 }
@@ -198,13 +198,13 @@ test_dkms() {
     put usr/src/v4l2loopback-0.12.7/dkms.conf
     says 1 'not built' << END
 PROBLEM  v4l2loopback 0.12.7 is not built for the running kernel $kernel
-   mend: sudo dkms install v4l2loopback/0.12.7 -k $kernel && $modprobe
+    fix: sudo dkms install v4l2loopback/0.12.7 -k $kernel && $modprobe
 $no_devices
 END
     put var/lib/dkms/v4l2loopback/0.12.7/build/make.log
     says 1 'failed to build' << END
 PROBLEM  v4l2loopback 0.12.7 failed to build for the running kernel $kernel: /var/lib/dkms/v4l2loopback/0.12.7/build/make.log tells why
-   mend: install a newer v4l2loopback-dkms, or try again: sudo dkms install v4l2loopback/0.12.7 -k $kernel
+    fix: install a newer v4l2loopback-dkms, or try again: sudo dkms install v4l2loopback/0.12.7 -k $kernel
 $no_devices
 END
     rm -r "$root/usr/src/v4l2loopback-0.12.7"
@@ -219,25 +219,25 @@ test_secure_boot() {
     secure_boot '\000'
     says 1 'not loaded' << END
 PROBLEM  v4l2loopback is installed but not loaded
-   mend: $modprobe
+    fix: $modprobe
 $no_devices
 END
     secure_boot '\001'
     put usr/src/v4l2loopback-0.12.7/dkms.conf
     says 1 'unsigned' << END
 PROBLEM  v4l2loopback is installed but not loaded
-   mend: $modprobe
+    fix: $modprobe
 PROBLEM  Secure Boot is on and v4l2loopback is not signed: the kernel will refuse it
-   mend: sudo dkms install --force v4l2loopback/0.12.7 -k $kernel && sudo mokutil --import /var/lib/dkms/mok.pub, then restart and choose "Enroll MOK"
+    fix: sudo dkms install --force v4l2loopback/0.12.7 -k $kernel && sudo mokutil --import /var/lib/dkms/mok.pub, then restart and choose "Enroll MOK"
 $no_devices
 END
     put "$file" 'code' '~Module signature appended~'
     put var/lib/shim-signed/mok/MOK.der
     says 1 'signed' << END
 PROBLEM  v4l2loopback is installed but not loaded
-   mend: $modprobe
+    fix: $modprobe
 note     Secure Boot is on: it refuses v4l2loopback ("Key was rejected by service") as long as it does not know the key that signed it
-   mend: sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then restart and choose "Enroll MOK"
+    fix: sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then restart and choose "Enroll MOK"
 $no_devices
 END
 }
@@ -250,9 +250,9 @@ test_next_start() {
     says 0 'not loaded at the next start' << END
 ok       v4l2loopback 0.13.2 is loaded
 note     v4l2loopback will not be loaded by itself after a restart
-   mend: echo v4l2loopback | sudo tee /etc/modules-load.d/bilatcam.conf
+    fix: echo v4l2loopback | sudo tee /etc/modules-load.d/bilatcam.conf
 note     v4l2loopback will come without exclusive_caps after a restart
-   mend: echo options v4l2loopback exclusive_caps=1 card_label=bilatcam | sudo tee /etc/modprobe.d/bilatcam.conf
+    fix: echo options v4l2loopback exclusive_caps=1 card_label=bilatcam | sudo tee /etc/modprobe.d/bilatcam.conf
 ok       camera /dev/video0 'HD Webcam' gives yuyv, nv12
 ok       virtual camera /dev/video9 'bilatcam' is free
 $works
@@ -264,9 +264,9 @@ test_container() {
     put .dockerenv
     says 1 'container of a host without the module' << END
 PROBLEM  v4l2loopback is not loaded, and a container cannot load it
-   mend: on the host: $modprobe; then start the container with --device /dev/videoN
+    fix: on the host: $modprobe; then start the container with --device /dev/videoN
 PROBLEM  no camera found
-   mend: start the container with --device /dev/video0
+    fix: start the container with --device /dev/video0
 PROBLEM  camera to virtual camera cannot work yet: no usable camera, no usable virtual camera
 END
     put "lib/modules/$kernel/extra/v4l2loopback.ko"
@@ -279,9 +279,9 @@ END
 ok       v4l2loopback 0.13.2 is loaded
 ok       camera /dev/video0 'HD Webcam' gives yuyv, nv12
 note     virtual camera /dev/video9 'bilatcam' is known to the kernel, but /dev/video9 is not there
-   mend: start the container with --device /dev/video9
+    fix: start the container with --device /dev/video9
 PROBLEM  v4l2loopback is loaded, but no virtual camera is there
-   mend: start the container with --device /dev/videoN
+    fix: start the container with --device /dev/videoN
 PROBLEM  camera to virtual camera cannot work yet: no usable virtual camera
 END
 }
@@ -303,26 +303,26 @@ END
 test_permission() {
     denied 'not in the group' 'group 44' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam': permission denied: 'ann' is not in the group video
-   mend: sudo usermod -aG video ann, then log out and in again
+    fix: sudo usermod -aG video ann, then log out and in again
 END
     denied 'a group without a name' 'group 45' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam': permission denied: it belongs to group 45, which has no name here
-   mend: sudo groupadd --gid 45 camera, then look again
+    fix: sudo groupadd --gid 45 camera, then look again
 END
     denied 'no group may' 'group 44' 'mode 0600' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam': only its owner may open it
-   mend: sudo chgrp video /dev/video0 && sudo chmod g+rw /dev/video0
+    fix: sudo chgrp video /dev/video0 && sudo chmod g+rw /dev/video0
 END
     denied 'sandbox' 'group 1000' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam': the system denies access in spite of its permissions
-   mend: look for a sandbox around this program; ls -l /dev/video0
+    fix: look for a sandbox around this program; ls -l /dev/video0
 END
     put etc/group 'audio:x:29:ann' 'video:x:44:bob,ann'
     camera 'error EACCES' 'group 44'
     status 1 'group not active'
     tells 'group not active' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam': permission denied: 'ann' is in the group video, but not since login
-   mend: log out of every session and in again, or restart
+    fix: log out of every session and in again, or restart
 END
     camera 'error EPERM'
     status 1 'device rules'
@@ -344,7 +344,7 @@ test_holders() {
 ok       v4l2loopback 0.13.2 is loaded
 ok       camera /dev/video0 'HD Webcam' gives yuyv, nv12
 PROBLEM  camera /dev/video0 is taken by zoom (pid 12)
-   mend: end that program (kill 12), and let it use the virtual camera
+    fix: end that program (kill 12), and let it use the virtual camera
 ok       virtual camera /dev/video9 'bilatcam' is free
 PROBLEM  camera to virtual camera cannot work yet: no usable camera
 END
@@ -367,7 +367,7 @@ END
     status 1 'busy for another user'
     tells 'busy for another user' << 'END'
 PROBLEM  camera /dev/video0 'HD Webcam' is busy, with a program of another user, which only root sees
-   mend: sudo fuser -v /dev/video0
+    fix: sudo fuser -v /dev/video0
 END
     camera 'minor 3' 'error EBUSY'
     status 1 'busy'
@@ -393,7 +393,7 @@ END
     else
         tells 'MJPG' << 'END'
 note     camera /dev/video0 'Jpeg' gives no format that bilatcam reads (MJPG, JPEG)
-   mend: install libturbojpeg's development files and build bilatcam again
+    fix: install libturbojpeg's development files and build bilatcam again
 END
     fi
     rm "$root"/dev/video[01]
@@ -402,7 +402,7 @@ END
     status 1 'no driver'
     tells 'no driver' << 'END'
 PROBLEM  a USB camera is plugged in, but the driver uvcvideo has not taken it
-   mend: sudo modprobe uvcvideo
+    fix: sudo modprobe uvcvideo
 END
     put sys/bus/usb/devices/1-1:1.0/driver/bind
     status 1 'no camera'
@@ -412,7 +412,7 @@ END
     status 1 'no node'
     tells 'no node' << 'END'
 note     camera /dev/video3 'Quick Cam' is known to the kernel, but /dev/video3 is not there
-   mend: sudo udevadm trigger --subsystem-match=video4linux # for /dev/video3
+    fix: sudo udevadm trigger --subsystem-match=video4linux # for /dev/video3
 END
 }
 
@@ -432,14 +432,14 @@ END
 ok       v4l2loopback 0.13.2 is loaded
 ok       camera /dev/video0 'HD Webcam' gives yuyv, nv12
 PROBLEM  virtual camera /dev/video9 'Dummy' lacks exclusive_caps: Chrome and others do not list it
-   mend: close what uses it, then: sudo modprobe -r v4l2loopback && $modprobe
+    fix: close what uses it, then: sudo modprobe -r v4l2loopback && $modprobe
 $works
 END
     rm -r "$root/sys/class/video4linux/video9" "$root/dev/video9"
     status 1 'loaded without a node'
     tells 'loaded without a node' << END
 PROBLEM  v4l2loopback is loaded, but no virtual camera is there
-   mend: sudo modprobe -r v4l2loopback && $modprobe
+    fix: sudo modprobe -r v4l2loopback && $modprobe
 END
 }
 
@@ -454,7 +454,7 @@ test_writers() {
     status 1 'hidden writer'
     tells 'hidden writer' << 'END'
 PROBLEM  virtual camera /dev/video9 'bilatcam' has another program writing to it: one of another user, which only root sees
-   mend: end that program (sudo fuser -v /dev/video9 tells which)
+    fix: end that program (sudo fuser -v /dev/video9 tells which)
 END
     holder 20 obs 7
     status 1 'another writer'
@@ -488,21 +488,21 @@ END
     status 0 'old driver'
     tells 'old driver' << 'END'
 note     an NVIDIA GPU with driver 580.1 is here but not used: the NVIDIA driver supports CUDA 11.4, this program needs 13.0
-   mend: nvidia-smi tells whether the driver works; a newer one may be needed, then restart
+    fix: nvidia-smi tells whether the driver works; a newer one may be needed, then restart
 END
     put .dockerenv
     status 0 'GPU not given to the container'
-    tells 'GPU not given to the container' <<< '   mend: start the container with --gpus all (NVIDIA Container Toolkit)'
+    tells 'GPU not given to the container' <<< '    fix: start the container with --gpus all (NVIDIA Container Toolkit)'
     put dev/nvidiactl
     status 0 'old driver in a container'
-    tells 'old driver in a container' <<< '   mend: nvidia-smi tells whether the driver works'
+    tells 'old driver in a container' <<< '    fix: nvidia-smi tells whether the driver works'
     rm -r "$root/sys/module/nvidia" "$root/.dockerenv"
     mkdir "$root/sys/module/nouveau"
     put gpu 'no NVIDIA driver'
     status 0 'no driver'
     tells 'no driver' << 'END'
 note     an NVIDIA GPU is here but not used: no NVIDIA driver (nouveau has no CUDA)
-   mend: sudo apt-get install nvidia-driver, then restart
+    fix: sudo apt-get install nvidia-driver, then restart
 END
     rm "$root/gpu"
     status 0 'built without CUDA'
@@ -534,14 +534,14 @@ test_configuration() {
     status 1 'unreadable configuration'
     tells 'unreadable configuration' << END
 PROBLEM  configuration '$root/$file': Is a directory
-   mend: make it a file that this user can read, or remove it
+    fix: make it a file that this user can read, or remove it
 END
     rmdir "$root/$file"
     put "$file" 'input = /dev/video7'
     status 1 'missing input'
     tells 'missing input' << END
 PROBLEM  configuration '$root/$file': the device of input = /dev/video7 is not there
-   mend: connect it, or set input = auto in that file
+    fix: connect it, or set input = auto in that file
 END
     put "$file" 'input = /dev/video0' 'output = /dev/video8'
     status 1 'missing output'
@@ -557,7 +557,7 @@ test_session() {
     status 0 'service not enabled'
     tells 'service not enabled' << 'END'
 note     the service '/usr/lib/systemd/user/bilatcam.service' does not start by itself
-   mend: systemctl --user enable --now bilatcam
+    fix: systemctl --user enable --now bilatcam
 END
     put "$units/default.target.wants/bilatcam@door.service"
     status 0 'service'
@@ -587,7 +587,7 @@ test_bus() {
     grep -q 'built without libsystemd' "$dir/out" && return
     tells 'no bus' << 'END'
 note     the user bus does not answer: No such file or directory
-   mend: sudo apt-get install dbus-user-session, then log out and in again
+    fix: sudo apt-get install dbus-user-session, then log out and in again
 END
     XDG_RUNTIME_DIR='' status 0 'no session'
     tells 'no session' <<< 'note     no user bus in this session (DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR): bilatcamctl'

@@ -243,7 +243,7 @@ stop_in_long_frame() {
         sleep 0.5
     done
     terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
-    expect err 'without waiting any longer' 'a long frame'
+    expect err 'forced exit' 'a long frame'
     balanced stats.json
     expect stats.json "\"frames_out\": $((lines - 1))," 'a long frame'
     whole_lines trace.csv "$lines"

@@ -45,7 +45,7 @@ void band_finish(struct band *b)
     *b = (struct band){0};
 }
 
-/* An odd number of cache lines, lest all rows compete for the same few sets of a cache. */
+/* An odd number of cache lines, so that rows do not compete for the same few sets of a cache. */
 static size_t plane_bytes_of(const struct row_plan *plan, const struct frame *shape)
 {
     const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);

@@ -10,7 +10,7 @@ struct real_state {
 
 /* The weights 2^-(z + space) of @n squared distances, within 1e-4: an integral power of two by
  * the exponent's bits, the rest by a cubic. Adding 1.5 * 2^23 rounds to an integer and leaves
- * it in the low bits. Nothing is below 2^-64, lest products be denormal and slow. */
+ * it in the low bits. Nothing is below 2^-64, so that products are not denormal, which is slow. */
 INLINE void real_gaussian(F z[4], const struct row_tap *tap, const struct row_pairs *p)
 {
     const F magic = f_set1(12582912.0F);

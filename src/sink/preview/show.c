@@ -41,7 +41,7 @@ static void start_snapshot(struct preview_show *s, int64_t t_ns)
     if (s->snapshot)
         return;
     if (!s->before) {
-        preview_ui_toast(&s->ui, t_ns, "no snapshot: there are no pictures at present");
+        preview_ui_toast(&s->ui, t_ns, "no snapshot: there are no pictures now");
         return;
     }
     s->saving(s->user, true);

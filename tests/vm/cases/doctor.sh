@@ -61,7 +61,7 @@ doctor_stuck() {
 doctor_unloaded() {
     modprobe -r v4l2loopback
     doctor 1 "PROBLEM  v4l2loopback is installed but not loaded" \
-        "   mend: sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam"
+        "    fix: sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam"
     modprobe v4l2loopback exclusive_caps=0
     doctor 0 "PROBLEM  virtual camera $loopback 'bilatcam' lacks exclusive_caps" \
         "ok       camera to virtual camera can work"
