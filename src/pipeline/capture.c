@@ -23,10 +23,10 @@ static struct source_config config_of(const struct capture *c, const char *name,
 {
     struct source_config config = {
         .name = name,
-        .width = c->wish.width,
-        .height = c->wish.height,
-        .fps = c->wish.fps,
-        .format = c->wish.format,
+        .width = c->request.width,
+        .height = c->request.height,
+        .fps = c->request.fps,
+        .format = c->request.format,
         .again = again,
         .stop_fd = c->wait_fd,
     };
@@ -74,11 +74,11 @@ static int prepare_pictures(struct capture *c)
 static int open_source(struct capture *c, const char *name, bool again, struct error *err)
 {
     const struct source_config config = config_of(c, name, again);
-    const int r = c->wish.ops->open(&c->source, &config, err);
+    const int r = c->request.ops->open(&c->source, &config, err);
 
     if (r)
         return r;
-    if (!strcmp(c->wish.name, "auto"))
+    if (!strcmp(c->request.name, "auto"))
         (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
     return 0;
 }
@@ -98,10 +98,10 @@ static void adopt(struct capture *c)
     c->shared->live = s->live;
 }
 
-/* There is no source yet: the picture shall be as the user wishes. */
+/* There is no source yet: the picture shall be as the user asks. */
 static int assume(struct capture *c, struct error *err)
 {
-    const struct capture_wish *w = &c->wish;
+    const struct capture_request *w = &c->request;
     const char *problem;
 
     (void)snprintf(c->name, sizeof(c->name), "camera '%.100s'", w->name);
@@ -143,7 +143,7 @@ static void set_state(struct capture *c, enum stream_state state, const char *re
  * comes back. */
 static bool may_take_other(const struct capture *c)
 {
-    return !strcmp(c->wish.name, "auto") && *c->found;
+    return !strcmp(c->request.name, "auto") && *c->found;
 }
 
 /* Another program has the camera: no device will come or go when that lets go of it. */
@@ -151,7 +151,7 @@ static void watch_release(struct capture *c)
 {
     struct epoll_event e = {.events = EPOLLIN};
 
-    device_release_watch(&c->release, c->wish.name);
+    device_release_watch(&c->release, c->request.name);
     if (c->release.fd >= 0 && epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, c->release.fd, &e))
         device_release_stop(&c->release);
 }
@@ -179,11 +179,12 @@ static void note_lost(struct capture *c, int code, const struct error *why)
     set_state(c, STREAM_LOST, why->text);
 }
 
-int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err)
+int capture_open(struct capture *c, const struct capture_request *request, bool wait,
+                 struct error *err)
 {
     int r;
 
-    c->wish = *wish;
+    c->request = *request;
     c->wait_fd = -1;
     device_release_init(&c->release);
     if (pthread_mutex_init(&c->lock, NULL))
@@ -193,7 +194,7 @@ int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, 
         return error_set(err, r, "epoll: %s", strerror(-r));
     set_state(c, STREAM_STARTS, NULL);
     c->t_whole_ns = now_ns();
-    r = open_source(c, c->wish.name, false, err);
+    r = open_source(c, c->request.name, false, err);
     if (r == 0) {
         adopt(c);
         r = prepare_pictures(c);
@@ -210,7 +211,7 @@ int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, 
 
 void capture_close(struct capture *c)
 {
-    if (!c->wish.ops)
+    if (!c->request.ops)
         return;
     close_source(c);
     mjpeg_destroy(c->mjpeg);
@@ -222,24 +223,24 @@ void capture_close(struct capture *c)
     (void)pthread_mutex_destroy(&c->lock);
 }
 
-void capture_change(struct capture *c, const struct capture_wish *wish)
+void capture_change(struct capture *c, const struct capture_request *request)
 {
     (void)pthread_mutex_lock(&c->lock);
-    c->next_wish = *wish;
-    c->has_next_wish = true;
+    c->next_request = *request;
+    c->has_next_request = true;
     (void)pthread_mutex_unlock(&c->lock);
     (void)!write(c->shared->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
-static void take_wish(struct capture *c)
+static void take_request(struct capture *c)
 {
     (void)pthread_mutex_lock(&c->lock);
-    if (c->has_next_wish) {
+    if (c->has_next_request) {
         close_source(c);
-        c->wish = c->next_wish;
+        c->request = c->next_request;
         c->found[0] = '\0';
         c->t_retry_ns = 0;
-        c->has_next_wish = false;
+        c->has_next_request = false;
     }
     (void)pthread_mutex_unlock(&c->lock);
 }
@@ -263,7 +264,7 @@ static enum stream_state look_around(struct capture *c)
     uint64_t n;
 
     (void)!read(s->wake_fd, &n, sizeof(n));
-    take_wish(c);
+    take_request(c);
     (void)pthread_mutex_lock(&s->lock);
     if (s->asleep)
         hold = STREAM_ASLEEP;
@@ -321,7 +322,7 @@ static bool try_to_open(struct capture *c)
     if (now_ns() < t_due_ns)
         return wait_until(c, t_due_ns);
     device_release_stop(&c->release);
-    r = open_source(c, other ? c->found : c->wish.name, true, &err);
+    r = open_source(c, other ? c->found : c->request.name, true, &err);
     if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
         r = open_source(c, "auto", true, &err);
     if (r == 0) {

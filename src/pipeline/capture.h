@@ -18,7 +18,7 @@
 #include "v4l2/watch.h"
 
 /* What to take pictures from. */
-struct capture_wish {
+struct capture_request {
     const struct source_ops *ops;
     char name[SOURCE_NAME_MAX];
     int width, height;   /* 0 = the source's choice */
@@ -37,10 +37,10 @@ struct capture {
     struct frame picture;     /* of the slots: working layout and size, no planes */
     struct fraction fps;
 
-    struct capture_wish wish;
-    pthread_mutex_t lock;          /* guards the two below */
-    struct capture_wish next_wish; /* to be taken over */
-    bool has_next_wish;
+    struct capture_request request;
+    pthread_mutex_t lock;                /* guards the two below */
+    struct capture_request next_request; /* to be taken over */
+    bool has_next_request;
 
     int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared, and @release */
     struct source *source;       /* NULL while it is closed */
@@ -64,12 +64,13 @@ struct capture {
 };
 
 /* Opens the source and tells @shared what it is like. @wait: if it is not there, waits for it in
- * the thread, with a picture of the size that is wished for. @c->shared is set. Context: main. */
-int capture_open(struct capture *c, const struct capture_wish *wish, bool wait, struct error *err);
+ * the thread, with a picture of the size that is asked for. @c->shared is set. Context: main. */
+int capture_open(struct capture *c, const struct capture_request *request, bool wait,
+                 struct error *err);
 void capture_close(struct capture *c);
 
 /* Releases the source and takes another live one. Context: any thread. */
-void capture_change(struct capture *c, const struct capture_wish *wish);
+void capture_change(struct capture *c, const struct capture_request *request);
 
 /* The thread. */
 void *capture_run(void *capture);

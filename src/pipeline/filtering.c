@@ -9,22 +9,23 @@
 #define REST_NS INT64_C(30000000000) /* idle time before a GPU is released */
 #define LOOK_NS INT64_C(1000000000)  /* idle time between checks for a restarted engine */
 
-static struct wishes present_wishes(struct shared *s)
+static struct filter_request present_request(struct shared *s)
 {
-    struct wishes w;
+    struct filter_request w;
 
     (void)pthread_mutex_lock(&s->lock);
-    w = s->wishes;
+    w = s->request;
     (void)pthread_mutex_unlock(&s->lock);
     return w;
 }
 
-static bool governed(const struct shared *s, const struct wishes *w)
+static bool governed(const struct shared *s, const struct filter_request *w)
 {
     return s->live && w->latency_budget != BUDGET_OFF;
 }
 
-static struct governor_config governor_wishes(const struct shared *s, const struct wishes *w)
+static struct governor_config governor_request(const struct shared *s,
+                                               const struct filter_request *w)
 {
     return (struct governor_config){
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
@@ -49,7 +50,7 @@ int filtering_open(struct filtering *f, const char *engine, const struct engine_
                    struct error *err)
 {
     const int r = engine_open(&f->engine, engine, config, err);
-    const struct governor_config limits = governor_wishes(f->shared, &f->shared->wishes);
+    const struct governor_config limits = governor_request(f->shared, &f->shared->request);
 
     if (r)
         return r;
@@ -175,12 +176,12 @@ static int start_job(struct filtering *f, struct slot *slot)
 {
     struct shared *s = f->shared;
     struct job *j = &f->jobs[f->n_jobs++];
-    const struct wishes w = present_wishes(s);
+    const struct filter_request w = present_request(s);
     int r = 0;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
     if (governed(s, &w)) {
-        const struct governor_config limits = governor_wishes(s, &w);
+        const struct governor_config limits = governor_request(s, &w);
 
         governor_configure(&f->governor, &limits);
         j->filter.radius = f->governor.limit;
@@ -221,7 +222,7 @@ static void govern(struct filtering *f, const struct job *j)
 {
     struct shared *s = f->shared;
     const struct slot *slot = j->slot;
-    const struct wishes w = present_wishes(s);
+    const struct filter_request w = present_request(s);
     struct governor_sample sample = {
         .t_capture_ns = slot->raw.t_capture_ns,
         .seq = slot->raw.seq,
@@ -230,7 +231,7 @@ static void govern(struct filtering *f, const struct job *j)
     };
 
     if (!governed(s, &w)) {
-        const struct governor_config limits = governor_wishes(s, &w);
+        const struct governor_config limits = governor_request(s, &w);
 
         if (f->governor.passing)
             governor_init(&f->governor, &limits);

@@ -9,11 +9,11 @@
 /* Takes over @new with the lock held. */
 static void take_settings(struct pipeline *p, const struct settings *new)
 {
-    const struct wishes w = pipeline_wishes(new);
+    const struct filter_request w = pipeline_filter_request(new);
 
     p->settings = *new;
     (void)pthread_mutex_lock(&p->shared.lock);
-    p->shared.wishes = w;
+    p->shared.request = w;
     (void)pthread_mutex_unlock(&p->shared.lock);
     (void)!write(p->shared.news_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
@@ -37,13 +37,13 @@ static void control_status(void *user, struct sink_status *ret)
     struct pipeline *p = user;
     struct stats_header header;
     struct stats stats;
-    struct wishes w;
+    struct filter_request w;
     const struct second *last;
     int64_t budget_ns;
 
     pipeline_stats(p, &header, &stats);
     (void)pthread_mutex_lock(&p->shared.lock);
-    w = p->shared.wishes;
+    w = p->shared.request;
     budget_ns = p->shared.budget_ns;
     (void)pthread_mutex_unlock(&p->shared.lock);
     last = stats_last_second(&stats, now_ns());
@@ -86,7 +86,7 @@ int pipeline_news_fd(const struct pipeline *p)
     return p->shared.news_fd;
 }
 
-/* Whether the source can be changed to what @new wishes while frames flow. */
+/* Whether the source can be changed to what @new asks for while frames flow. */
 static bool can_reopen(const struct pipeline *p, const struct settings *new)
 {
     const struct source_ops *ops = pipeline_source_for(new->input);
@@ -117,9 +117,9 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
     take_settings(p, new);
     (void)pthread_mutex_unlock(&p->settings_lock);
     if (reopen) {
-        const struct capture_wish wish = pipeline_capture_wish(new);
+        const struct capture_request request = pipeline_capture_request(new);
 
-        capture_change(&p->capture, &wish);
+        capture_change(&p->capture, &request);
     }
 }
 
@@ -200,7 +200,7 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
     memcpy(header->engine, p->shared.engine, sizeof(header->engine));
     memcpy(header->device, p->shared.device, sizeof(header->device));
     if (!stats->frames_out)
-        stats->radius_requested = p->shared.wishes.filter.radius;
+        stats->radius_requested = p->shared.request.filter.radius;
     (void)pthread_mutex_unlock(&p->shared.lock);
 }
 

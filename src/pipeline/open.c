@@ -46,7 +46,7 @@ static int check_files(const struct settings *s, struct error *err)
 }
 
 /* What can be seen to be wrong before anything is opened or written. */
-static int check_wishes(const struct settings *s, struct error *err)
+static int check_request(const struct settings *s, struct error *err)
 {
     if (!pipeline_sink_for(s->output))
         return error_usage(
@@ -60,9 +60,10 @@ static int check_wishes(const struct settings *s, struct error *err)
 
 static int open_capture(struct pipeline *p, struct error *err)
 {
-    const struct capture_wish wish = pipeline_capture_wish(&p->settings);
+    const struct capture_request request = pipeline_capture_request(&p->settings);
 
-    return capture_open(&p->capture, &wish, p->settings.wait && wish.ops == &source_v4l2, err);
+    return capture_open(&p->capture, &request, p->settings.wait && request.ops == &source_v4l2,
+                        err);
 }
 
 /* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
@@ -87,7 +88,7 @@ static int open_filtering(struct pipeline *p, struct error *err)
     return filtering_open(&p->filtering, p->settings.engine, &config, err);
 }
 
-static struct sink_config sink_wishes(const struct pipeline *p)
+static struct sink_config sink_request(const struct pipeline *p)
 {
     return (struct sink_config){
         .name = p->output_name,
@@ -104,7 +105,7 @@ static struct sink_config sink_wishes(const struct pipeline *p)
 static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
-    const struct sink_config config = sink_wishes(p);
+    const struct sink_config config = sink_request(p);
     const int r = output_open(&p->output, pipeline_sink_for(s->output), &config, s->wait, err);
 
     /* A window alone is enough where no other output was asked for by name. */
@@ -118,7 +119,7 @@ static int open_output(struct pipeline *p, struct error *err)
 static int open_preview(struct pipeline *p, struct error *err)
 {
 #ifdef HAVE_PREVIEW
-    struct sink_config config = sink_wishes(p);
+    struct sink_config config = sink_request(p);
 
     config.name = "preview";
     config.format = -1;
@@ -201,7 +202,7 @@ static int decide_on_demand(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct outlet *first = &p->output.outlets[0];
-    const bool camera = p->capture.wish.ops == &source_v4l2;
+    const bool camera = p->capture.request.ops == &source_v4l2;
 
     if (s->on_demand == ON_DEMAND_ON && !first->ops->readers)
         return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
@@ -215,7 +216,7 @@ static int decide_on_demand(struct pipeline *p, struct error *err)
 /* The window comes last: it may ask for the state of all the rest as soon as it stands. */
 static int open_all(struct pipeline *p, struct error *err)
 {
-    int r = check_wishes(&p->settings, err);
+    int r = check_request(&p->settings, err);
 
     if (r == 0 && stats_create(&p->shared.stats))
         r = error_set(err, -ENOMEM, "out of memory for statistics");
@@ -275,7 +276,7 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
     (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
     p->control = pipeline_sink_control(p);
     p->shared.max_frames = (uint64_t)settings->frames;
-    p->shared.wishes = pipeline_wishes(settings);
+    p->shared.request = pipeline_filter_request(settings);
     p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
     r = open_all(p, err);
     if (r) {

@@ -33,8 +33,8 @@ struct pipeline {
 };
 
 /* What settings mean to the stages: the filter, and where pictures come from. */
-struct wishes pipeline_wishes(const struct settings *s);
-struct capture_wish pipeline_capture_wish(const struct settings *s);
+struct filter_request pipeline_filter_request(const struct settings *s);
+struct capture_request pipeline_capture_request(const struct settings *s);
 
 /* What serves an input; what serves an output, or NULL. */
 const struct source_ops *pipeline_source_for(const char *name);

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-struct wishes pipeline_wishes(const struct settings *s)
+struct filter_request pipeline_filter_request(const struct settings *s)
 {
-    struct wishes w = {
+    struct filter_request w = {
         .filter = {.radius = s->filter == FILTER_NONE ? 0 : s->radius,
                    .sigma_space = s->sigma_space,
                    .sigma_color = s->sigma_color,
@@ -57,9 +57,9 @@ const struct sink_ops *pipeline_sink_for(const char *name)
     return NULL;
 }
 
-struct capture_wish pipeline_capture_wish(const struct settings *s)
+struct capture_request pipeline_capture_request(const struct settings *s)
 {
-    struct capture_wish w = {
+    struct capture_request w = {
         .ops = pipeline_source_for(s->input),
         .width = s->width,
         .height = s->height,

@@ -15,7 +15,7 @@
 #include "pipeline/stats.h"
 
 /* What a change of live keys can touch. */
-struct wishes {
+struct filter_request {
     struct filter filter;
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     int radius_min;
@@ -45,7 +45,7 @@ struct shared {
     struct stats_recorder *stats;
 
     pthread_mutex_t lock; /* guards the rest */
-    struct wishes wishes;
+    struct filter_request request;
     bool unwatched, paused, asleep; /* reasons to release the camera */
     unsigned device_news;           /* changes in /dev so far */
     enum stream_state state;

@@ -173,17 +173,17 @@ static struct fraction set_rate(const struct camera *c, struct fraction fps)
 
 static int negotiate(struct camera *c, const struct source_config *config, struct error *err)
 {
-    const struct v4l2_wish wish = {.format = config->format,
-                                   .width = config->width,
-                                   .height = config->height,
-                                   .fps = config->fps};
+    const struct v4l2_request request = {.format = config->format,
+                                         .width = config->width,
+                                         .height = config->height,
+                                         .fps = config->fps};
     struct v4l2_choice choice;
     struct v4l2_modes modes;
     int r = v4l2_modes_read(c->fd, &modes);
 
     if (r < 0)
         return error_set(err, r, "asking '%s' for its formats: %s", c->path, strerror(-r));
-    if (v4l2_modes_choose(modes.mode, modes.n, &wish, &choice) < 0)
+    if (v4l2_modes_choose(modes.mode, modes.n, &request, &choice) < 0)
         r = no_mode_error(c, &modes, config, err);
     else
         r = set_format(c, &choice, err);

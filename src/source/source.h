@@ -15,7 +15,7 @@ struct source_config {
     int width, height;   /* wanted size; 0 = the source's choice */
     struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
     int format;          /* wanted enum frame_format; -1 = the source's choice */
-    bool again;          /* reopening: what differs from the wishes is no news */
+    bool again;          /* reopening: what differs from the request is not logged */
     int stop_fd;         /* readable once read must return -ECANCELED; stays readable */
 };
 

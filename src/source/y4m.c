@@ -207,9 +207,10 @@ static int read_header(struct y4m_source *y, struct error *err)
     return 0;
 }
 
-/* A file is what it is: wishes that it does not meet are errors, but for the frame rate, which
+/* A file is what it is: requests that it does not meet are errors, but for the frame rate, which
  * is only a label. */
-static int check_wishes(struct y4m_source *y, const struct source_config *config, struct error *err)
+static int check_request(struct y4m_source *y, const struct source_config *config,
+                         struct error *err)
 {
     struct source *s = &y->base;
 
@@ -307,7 +308,7 @@ static int y4m_open(struct source **ret, const struct source_config *config, str
     }
     r = read_header(y, err);
     if (!r)
-        r = check_wishes(y, config, err);
+        r = check_request(y, config, err);
     if (!r)
         r = prepare_frames(y, err);
     if (r)

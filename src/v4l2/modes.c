@@ -106,7 +106,7 @@ static int add_sizes(int fd, struct v4l2_modes *m, struct v4l2_mode mode)
     if (n || r)
         return r;
 
-    /* The driver cannot tell; S_FMT will say what it makes of the wish. */
+    /* The driver cannot tell; S_FMT will say what it makes of the request. */
     mode.width = span(2, FRAME_MAX_SIDE, 2);
     mode.height = span(1, FRAME_MAX_SIDE, 1);
     return add(m, &mode);
@@ -152,30 +152,30 @@ bool v4l2_fps_differ(struct fraction a, struct fraction b)
     return difference * 100 > v4l2_millifps(a);
 }
 
-static int nearest_in(struct v4l2_span s, int wish)
+static int nearest_in(struct v4l2_span s, int request)
 {
-    if (wish <= s.min)
+    if (request <= s.min)
         return s.min;
-    if (wish >= s.max)
+    if (request >= s.max)
         return s.max;
-    return s.min + (wish - s.min + s.step / 2) / s.step * s.step;
+    return s.min + (request - s.min + s.step / 2) / s.step * s.step;
 }
 
 /* Widths must be even; one step down is the way there in a range that has even ones. */
-static int nearest_even_in(struct v4l2_span s, int wish)
+static int nearest_even_in(struct v4l2_span s, int request)
 {
-    const int n = nearest_in(s, wish);
+    const int n = nearest_in(s, request);
 
     return n % 2 && n - s.step >= s.min ? n - s.step : n;
 }
 
-static struct fraction nearest_fps(const struct v4l2_mode *m, struct fraction wish)
+static struct fraction nearest_fps(const struct v4l2_mode *m, struct fraction request)
 {
-    if (v4l2_millifps(wish) < v4l2_millifps(m->fps_min))
+    if (v4l2_millifps(request) < v4l2_millifps(m->fps_min))
         return m->fps_min;
-    if (v4l2_millifps(wish) > v4l2_millifps(m->fps_max))
+    if (v4l2_millifps(request) > v4l2_millifps(m->fps_max))
         return m->fps_max;
-    return wish;
+    return request;
 }
 
 static int format_cost(enum frame_format format)
@@ -194,8 +194,8 @@ struct cost {
     int64_t term[4];
 };
 
-static struct cost cost_of(const struct v4l2_choice *c, const struct v4l2_wish *w,
-                           const struct v4l2_wish *goal)
+static struct cost cost_of(const struct v4l2_choice *c, const struct v4l2_request *w,
+                           const struct v4l2_request *goal)
 {
     const int64_t want = v4l2_millifps(goal->fps);
     const bool known = v4l2_millifps(c->mode->fps_max) != 0;
@@ -219,10 +219,10 @@ static bool less(const struct cost *a, const struct cost *b)
     return a->term[i] < b->term[i];
 }
 
-int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2_wish *wish,
+int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2_request *request,
                       struct v4l2_choice *ret)
 {
-    struct v4l2_wish goal = *wish;
+    struct v4l2_request goal = *request;
     struct v4l2_choice best = {NULL, 0, 0, {0, 0}};
     struct cost best_cost = {{0}};
 
@@ -241,9 +241,9 @@ int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2
             .height = nearest_in(m->height, goal.height),
             .fps = v4l2_millifps(m->fps_max) ? nearest_fps(m, goal.fps) : (struct fraction){0, 0},
         };
-        const struct cost cost = cost_of(&c, wish, &goal);
+        const struct cost cost = cost_of(&c, request, &goal);
 
-        if ((wish->format >= 0 && (int)m->format != wish->format) ||
+        if ((request->format >= 0 && (int)m->format != request->format) ||
             frame_size_problem(c.width, c.height))
             continue;
         if (!best.mode || less(&cost, &best_cost)) {

@@ -31,7 +31,7 @@ struct v4l2_modes {
  * -ENOMEM. */
 int v4l2_modes_read(int fd, struct v4l2_modes *ret);
 
-struct v4l2_wish {
+struct v4l2_request {
     int format;          /* enum frame_format; -1 = any */
     int width, height;   /* 0 = any */
     struct fraction fps; /* 0/0 = any */
@@ -43,12 +43,12 @@ struct v4l2_choice {
     struct fraction fps; /* 0/0 = unknown */
 };
 
-/* The best of @modes: with a size wished for, the nearest to it, and of those the nearest to
- * the wished rate (30 fps if none was wished); with no size wished for, the nearest to
+/* The best of @modes: with a size asked for, the nearest to it, and of those the nearest to
+ * the requested rate (30 fps if none was requested); with no size asked for, the nearest to
  * 1280x720 that about reaches the rate. Where that leaves several formats, those that cost
  * least and lose least come first: raw colour, then JPEG, then grey.
  * -EINVAL: none has the format. */
-int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2_wish *wish,
+int v4l2_modes_choose(const struct v4l2_mode *modes, size_t n, const struct v4l2_request *request,
                       struct v4l2_choice *ret);
 
 /* The rate in frames per 1000 s; 0 = unknown. */

@@ -290,11 +290,11 @@ static void test_frame_rate_change(void **state)
 static void test_recorded_load(void **state)
 {
     const struct machine m = {0.3 * MS, RECORDED_NS_PER_TAP, 0.4 * MS, 0.0, 0};
-    const struct governor_config wish = {.budget_ns = RECORDED_BUDGET_NS,
-                                         .interval_ns = 33333333,
-                                         .radius = 12,
-                                         .radius_min = 1,
-                                         .window = WINDOW_DISC};
+    const struct governor_config request = {.budget_ns = RECORDED_BUDGET_NS,
+                                            .interval_ns = 33333333,
+                                            .radius = 12,
+                                            .radius_min = 1,
+                                            .window = WINDOW_DISC};
     FILE *trace = fopen(TRACE_FOLDER "/busy.csv", "r");
     char line[256];
     double load = 1.0;
@@ -304,7 +304,7 @@ static void test_recorded_load(void **state)
     assert_non_null(trace);
     assert_non_null(fgets(line, sizeof(line), trace));
     start(&r, 12, 33333333, m);
-    governor_configure(&r.governor, &wish);
+    governor_configure(&r.governor, &request);
     while (fgets(line, sizeof(line), trace)) {
         double filter_ms;
         int radius;
@@ -347,32 +347,32 @@ static void test_strange_clocks(void **state)
     assert_int_equal(r.radius[r.n - 1], 10);
 }
 
-static void test_changed_wishes(void **state)
+static void test_changed_requests(void **state)
 {
-    struct governor_config wish = {
+    struct governor_config request = {
         .interval_ns = 33333333, .radius = 4, .radius_min = 1, .window = WINDOW_DISC};
     struct run r;
 
     (void)state;
     start(&r, 10, 33333333, laptop);
     frames(&r, 100, 1.0);
-    governor_configure(&r.governor, &wish);
+    governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 4);
-    wish.radius = 12;
-    governor_configure(&r.governor, &wish);
+    request.radius = 12;
+    governor_configure(&r.governor, &request);
     frames(&r, 60, 1.0);
     assert_int_equal(r.radius[r.n - 1], 12);
-    wish.radius = 0;
-    governor_configure(&r.governor, &wish);
+    request.radius = 0;
+    governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 0);
     frames(&r, 60, 1.0);
     assert_false(r.governor.passing);
-    wish.radius = 10;
-    governor_configure(&r.governor, &wish);
+    request.radius = 10;
+    governor_configure(&r.governor, &request);
     frames(&r, 2, 1.0);
     assert_int_equal(r.radius[r.n - 1], 10);
-    wish.radius_min = 9; /* a minimum that the load does not allow: unfiltered, not late */
-    governor_configure(&r.governor, &wish);
+    request.radius_min = 9; /* a minimum that the load does not allow: unfiltered, not late */
+    governor_configure(&r.governor, &request);
     frames(&r, 60, 6.0);
     assert_true(r.governor.passing);
 }
@@ -517,7 +517,7 @@ static void test_tenfold_step_is_still_filtered(void **state)
 
 static void test_minimum_acts_at_once(void **state)
 {
-    struct governor_config wish = {
+    struct governor_config request = {
         .interval_ns = 33333333, .radius = 10, .radius_min = 1, .window = WINDOW_DISC};
     struct run r;
 
@@ -525,13 +525,13 @@ static void test_minimum_acts_at_once(void **state)
     start(&r, 10, 33333333, laptop);
     frames(&r, 300, 8.0);
     assert_true(r.governor.limit > 0 && r.governor.limit < 6);
-    wish.radius_min = 6;
-    governor_configure(&r.governor, &wish);
+    request.radius_min = 6;
+    governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 6);
     frames(&r, 10, 8.0);
     assert_true(r.governor.passing); /* it was said not to go below */
-    wish.radius_min = 1;
-    governor_configure(&r.governor, &wish);
+    request.radius_min = 1;
+    governor_configure(&r.governor, &request);
     frames(&r, 4, 8.0);
     assert_false(r.governor.passing);
 }
@@ -600,7 +600,7 @@ int main(void)
         cmocka_unit_test(test_frame_rate_change),
         cmocka_unit_test(test_recorded_load),
         cmocka_unit_test(test_strange_clocks),
-        cmocka_unit_test(test_changed_wishes),
+        cmocka_unit_test(test_changed_requests),
         cmocka_unit_test(test_old_stamps_cost_nothing),
         cmocka_unit_test(test_old_stamps_under_load),
         cmocka_unit_test(test_stamps_become_older),

@@ -1,4 +1,4 @@
-/* A camera whose driver lies. Bytes: what is wished for (format, columns / 2, rows, frames per
+/* A camera whose driver lies. Bytes: what is asked for (format, columns / 2, rows, frames per
  * second), then what kernel.h says. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/kernel.h"

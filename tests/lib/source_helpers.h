@@ -14,7 +14,7 @@
 
 #include "source/source.h"
 
-static inline struct source_config wishes(const char *name)
+static inline struct source_config request(const char *name)
 {
     return (struct source_config){.name = name, .format = -1, .stop_fd = -1};
 }

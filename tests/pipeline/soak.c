@@ -269,7 +269,7 @@ static struct slot *next_slot(struct soak *k)
 
 static void open_soak(struct soak *k)
 {
-    const struct capture_wish wish = {.ops = &camera_ops, .name = "auto", .format = -1};
+    const struct capture_request request = {.ops = &camera_ops, .name = "auto", .format = -1};
     const struct engine_config engine = {.threads = 1};
     struct sink_config sink = {.name = "screen"};
     struct error err;
@@ -277,9 +277,9 @@ static void open_soak(struct soak *k)
     require(shared_init(&k->shared, eventfd(0, EFD_NONBLOCK)) == 0, "shared state");
     require(stats_create(&k->shared.stats) == 0, "statistics");
     require(output_init(&k->output) == 0, "output");
-    k->shared.wishes.filter = (struct filter){.radius = 1, .sigma_space = 1, .sigma_color = 20};
+    k->shared.request.filter = (struct filter){.radius = 1, .sigma_space = 1, .sigma_color = 20};
     k->capture.shared = k->filtering.shared = k->output.shared = &k->shared;
-    require(capture_open(&k->capture, &wish, true, &err) == 0, "the camera");
+    require(capture_open(&k->capture, &request, true, &err) == 0, "the camera");
     sink.picture = k->capture.picture;
     require(output_open(&k->output, &screen_ops, &sink, true, &err) == 0, "the screen");
     while (brittle_create(&k->filtering.engine, &engine, &err))
@@ -370,7 +370,7 @@ static void play(struct soak *k)
         shared_devices_changed(s);
     if (roll(&player_dice, 50) == 0) {
         (void)pthread_mutex_lock(&s->lock);
-        s->wishes.filter.radius = (int)roll(&player_dice, 3);
+        s->request.filter.radius = (int)roll(&player_dice, 3);
         (void)pthread_mutex_unlock(&s->lock);
     }
     (void)poll(NULL, 0, 1);

@@ -286,19 +286,19 @@ void open_bench(struct bench *b, struct engine *engine)
         .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
     struct error err;
 
-    struct capture_wish wish = {.ops = &camera_ops,
-                                .width = b->wait ? WIDTH : 0,
-                                .height = b->wait ? HEIGHT : 0,
-                                .format = -1};
+    struct capture_request request = {.ops = &camera_ops,
+                                      .width = b->wait ? WIDTH : 0,
+                                      .height = b->wait ? HEIGHT : 0,
+                                      .format = -1};
 
-    (void)snprintf(wish.name, sizeof(wish.name), "%s", sink.name);
+    (void)snprintf(request.name, sizeof(request.name), "%s", sink.name);
     assert_int_equal(shared_init(&b->shared, eventfd(0, EFD_NONBLOCK)), 0);
     assert_int_equal(output_init(&b->output), 0);
-    b->shared.wishes.filter = (struct filter){.radius = 2, .sigma_space = 1, .sigma_color = 20};
+    b->shared.request.filter = (struct filter){.radius = 2, .sigma_space = 1, .sigma_color = 20};
     assert_int_equal(stats_create(&b->shared.stats), 0);
     b->capture.shared = b->filtering.shared = b->output.shared = &b->shared;
     screen.sink.ops = &screen_ops;
-    assert_int_equal(capture_open(&b->capture, &wish, b->wait, &err), 0);
+    assert_int_equal(capture_open(&b->capture, &request, b->wait, &err), 0);
     assert_int_equal(
         output_open(&b->output, b->screen ? b->screen : &screen_ops, &sink, b->wait, &err), 0);
     b->filtering.engine = engine;
@@ -307,7 +307,7 @@ void open_bench(struct bench *b, struct engine *engine)
     b->filtering.config.threads = 1;
     governor_init(&b->filtering.governor,
                   &(struct governor_config){.interval_ns = b->shared.interval_ns,
-                                            .radius = b->shared.wishes.filter.radius,
+                                            .radius = b->shared.request.filter.radius,
                                             .radius_min = 1});
     assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
     assert_int_equal(ring_create(&b->filtered, RING_LOSSLESS, 2), 0);

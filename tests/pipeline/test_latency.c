@@ -31,9 +31,9 @@ static void run_live(const struct stamps *c, int n_frames, int radius, int ms, i
     camera.jitter_ns = c->jitter_ns;
     engine_ms = ms;
     open_bench(&b, make_flaky(1, 1000000, false));
-    b.shared.wishes.latency_budget = budget_ns;
-    b.shared.wishes.radius_min = 1;
-    b.shared.wishes.filter.radius = radius;
+    b.shared.request.latency_budget = budget_ns;
+    b.shared.request.radius_min = 1;
+    b.shared.request.filter.radius = radius;
     run_bench(&b);
     assert_int_equal(b.shared.result, 0);
     assert_int_equal(screen.n, n_frames);

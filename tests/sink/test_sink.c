@@ -137,7 +137,7 @@ static void test_y4m_pictures(void **state)
 {
     static const struct {
         enum frame_format in;
-        int wish;
+        int request;
         enum frame_format out;
     } cases[] = {
         {FRAME_YUYV, -1, FRAME_I422},         {FRAME_UYVY, -1, FRAME_I422},
@@ -152,7 +152,7 @@ static void test_y4m_pictures(void **state)
         struct sink_config config = config_for(path, cases[i].in, 322, 181);
         struct sink *s;
 
-        config.format = cases[i].wish;
+        config.format = cases[i].request;
         config.picture.colour = (struct colour){COLOUR_BT709, COLOUR_FULL};
         s = open_well(&sink_y4m, &config);
         assert_int_equal(s->picture.format, cases[i].out);

@@ -17,7 +17,7 @@ static uint64_t checksum(const struct frame *f)
 
 static struct source *open_test(const char *name, int width, int height, int format)
 {
-    struct source_config config = wishes(name);
+    struct source_config config = request(name);
 
     config.width = width;
     config.height = height;
@@ -47,7 +47,7 @@ static struct frame frame_for(const struct source *s)
 
 static void test_defaults(void **state)
 {
-    const struct source_config config = wishes("test:");
+    const struct source_config config = request("test:");
     struct source *s = open_well(&source_pattern, &config);
 
     (void)state;
@@ -249,15 +249,15 @@ static void test_wrong_test_options(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        const struct source_config config = wishes(wrong[i].name);
+        const struct source_config config = request(wrong[i].name);
 
         open_badly(&source_pattern, &config, -EINVAL, wrong[i].text);
     }
 }
 
-static void test_wrong_test_wishes(void **state)
+static void test_wrong_test_requests(void **state)
 {
-    struct source_config config = wishes("test:");
+    struct source_config config = request("test:");
 
     (void)state;
     config.width = 321;
@@ -266,10 +266,10 @@ static void test_wrong_test_wishes(void **state)
                "'test:' cannot be 321x240: the width must be even");
     config.width = 20000;
     open_badly(&source_pattern, &config, -EINVAL, "at most 16384 pixels");
-    config = wishes("test:");
+    config = request("test:");
     config.format = FRAME_MJPG;
     open_badly(&source_pattern, &config, -EINVAL, "'test:' cannot give mjpg; allowed: yuyv, ");
-    config = wishes("test:");
+    config = request("test:");
     config.fps = (struct fraction){2000, 1};
     open_badly(&source_pattern, &config, -EINVAL, "'test:' cannot give 2000 frames per second");
 }
@@ -293,7 +293,7 @@ static void test_odd_shapes(void **state)
 
 static struct source *open_live(struct fraction fps, int stop_fd)
 {
-    struct source_config config = wishes("test:");
+    struct source_config config = request("test:");
 
     config.width = 64;
     config.height = 36;
@@ -376,7 +376,7 @@ static void test_stop_ends_the_wait_for_a_frame(void **state)
 static void test_stop_ends_an_unpaced_scene(void **state)
 {
     const int stop_fd = eventfd(0, EFD_CLOEXEC);
-    struct source_config config = wishes("test:");
+    struct source_config config = request("test:");
     struct source *s;
 
     (void)state;
@@ -393,7 +393,7 @@ static void test_stop_ends_an_unpaced_scene(void **state)
 static void test_stop_ends_painting(void **state)
 {
     const int stop_fd = eventfd(0, EFD_CLOEXEC);
-    struct source_config config = wishes("test:");
+    struct source_config config = request("test:");
     struct source *s;
     struct frame truth;
 
@@ -423,7 +423,7 @@ int main(void)
         cmocka_unit_test(test_noise_is_like_a_sensors),
         cmocka_unit_test(test_noise_is_new_in_each_frame),
         cmocka_unit_test(test_wrong_test_options),
-        cmocka_unit_test(test_wrong_test_wishes),
+        cmocka_unit_test(test_wrong_test_requests),
         cmocka_unit_test(test_odd_shapes),
         cmocka_unit_test(test_live_keeps_the_rate),
         cmocka_unit_test(test_live_drops_what_was_missed),

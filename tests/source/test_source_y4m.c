@@ -109,7 +109,7 @@ static void test_y4m_headers(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        const struct source_config config = wishes(
+        const struct source_config config = request(
             make_file(good[i].header, i % 2 ? "FRAME\n" : "FRAME Ip Xx\n", 3, good[i].bytes));
         struct source *s = open_well(&source_y4m, &config);
 
@@ -161,7 +161,7 @@ static void test_y4m_bad_headers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const struct source_config config =
-            wishes(write_file(bad[i].header, strlen(bad[i].header)));
+            request(write_file(bad[i].header, strlen(bad[i].header)));
 
         open_badly(&source_y4m, &config, -EINVAL, bad[i].text);
     }
@@ -174,30 +174,30 @@ static void test_y4m_endless_header(void **state)
 
     (void)state;
     memset(header + 17, 'x', sizeof(header) - 18);
-    config = wishes(write_file(header, strlen(header)));
+    config = request(write_file(header, strlen(header)));
     open_badly(&source_y4m, &config, -EINVAL, "has a header of more than 4096 bytes");
 }
 
 static void test_y4m_unreadable(void **state)
 {
-    struct source_config config = wishes("/tmp/no/such.y4m");
+    struct source_config config = request("/tmp/no/such.y4m");
 
     (void)state;
     open_badly(&source_y4m, &config, -ENOENT,
                "cannot open '/tmp/no/such.y4m': No such file or directory");
-    config = wishes("/tmp");
+    config = request("/tmp");
     open_badly(&source_y4m, &config, -EISDIR, "cannot read '/tmp': it is a directory");
-    config = wishes(write_file("x", 1));
+    config = request(write_file("x", 1));
     assert_int_equal(chmod(path, 0), 0);
     if (geteuid() != 0)
         open_badly(&source_y4m, &config, -EACCES, "Permission denied");
     assert_int_equal(unlink(path), 0);
 }
 
-static void test_y4m_wishes(void **state)
+static void test_y4m_requests(void **state)
 {
     struct source_config config =
-        wishes(make_file("YUV4MPEG2 W4 H3 F25:1 C422\n", "FRAME\n", 1, 24));
+        request(make_file("YUV4MPEG2 W4 H3 F25:1 C422\n", "FRAME\n", 1, 24));
     struct source *s;
 
     (void)state;
@@ -226,7 +226,7 @@ static void test_y4m_truncated(void **state)
     (void)state;
     /* Every length from one whole frame to two. */
     for (size_t cut = 1; cut < frame; cut++) {
-        const struct source_config config = wishes(make_file(header, "FRAME\n", 2, 12));
+        const struct source_config config = request(make_file(header, "FRAME\n", 2, 12));
         struct source *s;
         char text[80];
 
@@ -247,7 +247,7 @@ static void test_y4m_broken_frame(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         const struct source_config config =
-            wishes(make_file("YUV4MPEG2 W4 H3 Cmono\n", lines[i], 2, 12));
+            request(make_file("YUV4MPEG2 W4 H3 Cmono\n", lines[i], 2, 12));
         struct source *s = open_well(&source_y4m, &config);
 
         expect_end(s, -EBADMSG, "x.y4m' is broken at frame 1: no FRAME line there");
@@ -265,7 +265,7 @@ static void test_y4m_buffering(void **state)
         const size_t bytes = (size_t)sizes[i] * (size_t)sizes[i];
         const int n = i ? 20 : 30000;
         FILE *f = fopen(file_in_folder("x.y4m"), "wb");
-        const struct source_config config = wishes(path);
+        const struct source_config config = request(path);
         uint8_t *samples = malloc(bytes);
         struct source *s;
         struct frame frame;
@@ -325,7 +325,7 @@ static void *write_slowly(void *arg)
 
 static void test_y4m_from_a_slow_pipe(void **state)
 {
-    const struct source_config config = wishes("-");
+    const struct source_config config = request("-");
     int pipe_fd[2], saved;
     pthread_t thread;
     struct source *s;
@@ -350,7 +350,7 @@ static void test_stop_ends_the_wait_for_a_pipe(void **state)
 {
     static const char header[] = "YUV4MPEG2 W2 H2 Cmono\nFRAME\naaaaFRAME\nb";
     const int stop_fd = eventfd(0, EFD_CLOEXEC);
-    struct source_config config = wishes("-");
+    struct source_config config = request("-");
     int pipe_fd[2], saved;
     struct source *s;
 
@@ -380,7 +380,7 @@ static void test_named_pipe_without_writer(void **state)
 
     (void)state;
     assert_int_equal(mkfifo(file_in_folder("fifo"), 0600), 0);
-    config = wishes(path);
+    config = request(path);
     config.stop_fd = stop_fd;
     assert_int_equal(pthread_create(&thread, NULL, raise_after_50_ms, &arg), 0);
     open_badly(&source_y4m, &config, -ECANCELED, "stopped reading '/tmp/");
@@ -409,7 +409,7 @@ int main(void)
         cmocka_unit_test(test_y4m_bad_headers),
         cmocka_unit_test(test_y4m_endless_header),
         cmocka_unit_test(test_y4m_unreadable),
-        cmocka_unit_test(test_y4m_wishes),
+        cmocka_unit_test(test_y4m_requests),
         cmocka_unit_test(test_y4m_truncated),
         cmocka_unit_test(test_y4m_broken_frame),
         cmocka_unit_test(test_y4m_buffering),

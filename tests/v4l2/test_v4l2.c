@@ -328,11 +328,11 @@ static const struct {
     const char *what;
     const struct v4l2_mode *modes;
     size_t n;
-    struct v4l2_wish wish;
+    struct v4l2_request request;
     int format, width, height; /* format -1: refused */
     struct fraction fps;
 } choices[] = {
-    {"no wish: 720p30", TABLE(webcam), {-1, 0, 0, {0, 0}}, FRAME_MJPG, 1280, 720, {30, 1}},
+    {"no request: 720p30", TABLE(webcam), {-1, 0, 0, {0, 0}}, FRAME_MJPG, 1280, 720, {30, 1}},
     {"raw where it reaches the rate",
      TABLE(webcam),
      {-1, 640, 480, {0, 0}},
@@ -340,7 +340,7 @@ static const struct {
      640,
      480,
      {30, 1}},
-    {"rate wished for", TABLE(webcam), {-1, 640, 480, {15, 1}}, FRAME_YUYV, 640, 480, {15, 1}},
+    {"rate asked for", TABLE(webcam), {-1, 640, 480, {15, 1}}, FRAME_YUYV, 640, 480, {15, 1}},
     {"fast", TABLE(webcam), {-1, 0, 0, {60, 1}}, FRAME_MJPG, 1280, 720, {60, 1}},
     {"NTSC rate is 30",
      TABLE(webcam),
@@ -349,7 +349,7 @@ static const struct {
      640,
      480,
      {30, 1}},
-    {"format wished for",
+    {"format asked for",
      TABLE(webcam),
      {FRAME_YUYV, 1280, 720, {30, 1}},
      FRAME_YUYV,
@@ -392,7 +392,7 @@ static void test_choose(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         struct v4l2_choice got = {NULL, 0, 0, {0, 0}};
-        const int r = v4l2_modes_choose(choices[i].modes, choices[i].n, &choices[i].wish, &got);
+        const int r = v4l2_modes_choose(choices[i].modes, choices[i].n, &choices[i].request, &got);
         const int format = r ? -1 : (int)got.mode->format;
 
         if (r != (choices[i].format < 0 ? -EINVAL : 0) || format != choices[i].format ||
@@ -413,11 +413,11 @@ static void test_choose_in_range(void **state)
         .fps_min = {1, 1},
         .fps_max = {15, 1},
     };
-    const struct v4l2_wish wish = {-1, 645, 484, {30, 1}};
+    const struct v4l2_request request = {-1, 645, 484, {30, 1}};
     struct v4l2_choice got;
 
     (void)state;
-    assert_int_equal(v4l2_modes_choose(&range, 1, &wish, &got), 0);
+    assert_int_equal(v4l2_modes_choose(&range, 1, &request, &got), 0);
     assert_int_equal(got.width, 640);
     assert_int_equal(got.height, 488);
     assert_int_equal(got.fps.num, 15);
