@@ -45,28 +45,28 @@ static void explain_permission(const struct checkup *c, const struct node *n)
 
     if (in_group_now(c, group) && (n->state.mode & 060) == 060) {
         report_problem(c, "%s: the system denies access in spite of its permissions", n->what);
-        report_mend(c,
-                    c->container ? "start the container with --device %s"
-                                 : "look for a sandbox around this program; ls -l %s",
-                    n->path);
+        report_fix(c,
+                   c->container ? "start the container with --device %s"
+                                : "look for a sandbox around this program; ls -l %s",
+                   n->path);
     } else if ((n->state.mode & 060) != 060 || !group) {
         report_problem(c, "%s: only its owner may open it", n->what);
-        report_mend(c, "sudo chgrp video %s && sudo chmod g+rw %s", n->path, n->path);
+        report_fix(c, "sudo chgrp video %s && sudo chmod g+rw %s", n->path, n->path);
     } else if (listed) {
         report_problem(c, "%s: permission denied: '%s' is in the group %s, but not since login",
                        n->what, c->system->user, name);
-        report_mend(c, "log out of every session and in again, or restart");
+        report_fix(c, "log out of every session and in again, or restart");
     } else if (!*name) {
         report_problem(c, "%s: permission denied: it belongs to group %u, which has no name here",
                        n->what, (unsigned)group);
-        report_mend(c,
-                    c->container ? "start the container with --group-add %u"
-                                 : "sudo groupadd --gid %u camera, then look again",
-                    (unsigned)group);
+        report_fix(c,
+                   c->container ? "start the container with --group-add %u"
+                                : "sudo groupadd --gid %u camera, then look again",
+                   (unsigned)group);
     } else {
         report_problem(c, "%s: permission denied: '%s' is not in the group %s", n->what,
                        c->system->user, name);
-        report_mend(c, "sudo usermod -aG %s %s, then log out and in again", name, c->system->user);
+        report_fix(c, "sudo usermod -aG %s %s, then log out and in again", name, c->system->user);
     }
 }
 
@@ -74,11 +74,11 @@ static void explain_busy(const struct checkup *c, const struct node *n)
 {
     if (n->holders.n) {
         report_problem(c, "%s is busy: %s", n->what, n->holders.text);
-        report_mend(c, "end that program");
+        report_fix(c, "end that program");
     } else {
         report_problem(c, "%s is busy, with a program of another user, which only root sees",
                        n->what);
-        report_mend(c, "sudo fuser -v %s", n->path);
+        report_fix(c, "sudo fuser -v %s", n->path);
     }
 }
 
@@ -93,13 +93,13 @@ void explain_closed(const struct checkup *c, const struct node *n)
         break;
     case -EPERM:
         report_problem(c, "%s: the system's device rules forbid it here", n->what);
-        report_mend(c, "start the container or service with this device allowed (--device %s)",
-                    n->path);
+        report_fix(c, "start the container or service with this device allowed (--device %s)",
+                   n->path);
         break;
     default:
         report_problem(c, "%s cannot be opened: %s", n->what, strerror(-n->state.error));
-        report_mend(c, n->virtual ? "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE
-                                  : "unplug it and plug it in again; sudo dmesg tells more");
+        report_fix(c, n->virtual ? "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE
+                                 : "unplug it and plug it in again; sudo dmesg tells more");
         break;
     }
 }

@@ -24,7 +24,7 @@ void report_note(const struct checkup *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void report_problem(const struct checkup *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void report_mend(const struct checkup *c, const char *fmt, ...)
+void report_fix(const struct checkup *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Paths are absolute and below the system's root. */

@@ -33,7 +33,7 @@ static void report(const struct checkup *c, const char *head, const char *fmt, v
 DEFINE_REPORT(report_ok, "ok")
 DEFINE_REPORT(report_note, "note")
 DEFINE_REPORT(report_problem, "PROBLEM")
-DEFINE_REPORT(report_mend, "    fix:")
+DEFINE_REPORT(report_fix, "    fix:")
 
 /* --- reading below the root --- */
 
@@ -123,7 +123,7 @@ static bool check_named(const struct checkup *c, const char *path, const char *k
     if (strncmp(device, "/dev/", 5) || system_has(c, device))
         return true;
     report_problem(c, "configuration '%s': the device of %s = %s is not there", path, key, device);
-    report_mend(c, "connect it, or set %s = auto in that file", key);
+    report_fix(c, "connect it, or set %s = auto in that file", key);
     return false;
 }
 
@@ -144,8 +144,8 @@ static bool check_config(const struct checkup *c, const char *given)
     r = settings_load(&s, given, &err);
     if (r) {
         report_problem(c, "%s", err.text);
-        report_mend(c, r == -EINVAL ? "correct that line; bilatcam --help tells what is allowed"
-                                    : "make it a file that this user can read, or remove it");
+        report_fix(c, r == -EINVAL ? "correct that line; bilatcam --help tells what is allowed"
+                                   : "make it a file that this user can read, or remove it");
         return false;
     }
     if (!check_named(c, given, "input", s.input) || !check_named(c, given, "output", s.output))

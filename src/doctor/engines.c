@@ -38,17 +38,17 @@ static void explain_gpu(const struct checkup *c, const char *why)
     if (!system_line(c, NVIDIA_VERSION, driver, sizeof(driver))) {
         report_note(c, "an NVIDIA GPU is here but not used: %s%s", why,
                     system_has(c, "/sys/module/nouveau") ? " (nouveau has no CUDA)" : "");
-        report_mend(c, system_has(c, "/usr/bin/apt-get")
-                           ? "sudo apt-get install nvidia-driver, then restart"
-                           : "install NVIDIA's driver, then restart");
+        report_fix(c, system_has(c, "/usr/bin/apt-get")
+                          ? "sudo apt-get install nvidia-driver, then restart"
+                          : "install NVIDIA's driver, then restart");
         return;
     }
     report_note(c, "an NVIDIA GPU with driver %s is here but not used: %s", driver, why);
     if (c->container && !system_has(c, "/dev/nvidiactl"))
-        report_mend(c, "start the container with --gpus all (NVIDIA Container Toolkit)");
+        report_fix(c, "start the container with --gpus all (NVIDIA Container Toolkit)");
     else
-        report_mend(c, "nvidia-smi tells whether the driver works; a newer one may be needed, "
-                       "then restart");
+        report_fix(c, "nvidia-smi tells whether the driver works; a newer one may be needed, "
+                      "then restart");
 }
 
 /* @cuda: NULL where it is not built in. */
@@ -67,7 +67,7 @@ static bool check_gpu(const struct checkup *c, const struct engine_ops *cuda)
         explain_gpu(c, err.text);
     } else {
         report_note(c, "an NVIDIA GPU is here, but this bilatcam is built without CUDA");
-        report_mend(c, "install the CUDA Toolkit and build bilatcam again");
+        report_fix(c, "install the CUDA Toolkit and build bilatcam again");
     }
     return works;
 }
@@ -79,7 +79,7 @@ static bool check_cpu(const struct checkup *c, const struct engine_ops *simd)
 
     if (simd->probe(device, sizeof(device), &err)) {
         report_problem(c, "the CPU engine does not work: %s", err.text);
-        report_mend(c, "unset BILATCAM_CPU");
+        report_fix(c, "unset BILATCAM_CPU");
         return false;
     }
     report_ok(c, "CPU: %s", device);

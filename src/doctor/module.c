@@ -157,24 +157,24 @@ static void check_signature(const struct checkup *c, const char *file)
     if (!is_unsigned(c, file)) {
         report_note(c, "Secure Boot is on: it refuses v4l2loopback (\"Key was rejected by "
                        "service\") as long as it does not know the key that signed it");
-        report_mend(c, "sudo mokutil --import %s, then restart and choose \"Enroll MOK\"", key);
+        report_fix(c, "sudo mokutil --import %s, then restart and choose \"Enroll MOK\"", key);
         return;
     }
     report_problem(c,
                    "Secure Boot is on and v4l2loopback is not signed: the kernel will refuse it");
     if (dkms_version(c, version, sizeof(version)))
-        report_mend(c,
-                    "sudo dkms install --force " MODULE "/%s -k %s && sudo mokutil --import %s, "
-                    "then restart and choose \"Enroll MOK\"",
-                    version, c->system->kernel, key);
+        report_fix(c,
+                   "sudo dkms install --force " MODULE "/%s -k %s && sudo mokutil --import %s, "
+                   "then restart and choose \"Enroll MOK\"",
+                   version, c->system->kernel, key);
     else
-        report_mend(c, "install v4l2loopback by DKMS, which signs it");
+        report_fix(c, "install v4l2loopback by DKMS, which signs it");
 }
 
 /* --- not loaded --- */
 
 /* @package may be empty: headers bring all that DKMS needs, and make it build. */
-static void mend_by_install(const struct checkup *c, const char *package)
+static void fix_by_install(const struct checkup *c, const char *package)
 {
     char wanted[160];
 
@@ -184,9 +184,9 @@ static void mend_by_install(const struct checkup *c, const char *package)
         (void)snprintf(wanted, sizeof(wanted), "%s%slinux-headers-%s", package, *package ? " " : "",
                        c->system->kernel);
     if (system_has(c, "/usr/bin/apt-get"))
-        report_mend(c, "sudo apt-get install %s && " DOCTOR_MODPROBE, wanted);
+        report_fix(c, "sudo apt-get install %s && " DOCTOR_MODPROBE, wanted);
     else
-        report_mend(c, "install what this system calls %s, then: " DOCTOR_MODPROBE, wanted);
+        report_fix(c, "install what this system calls %s, then: " DOCTOR_MODPROBE, wanted);
 }
 
 /* DKMS has the source: why did it not build it? */
@@ -201,19 +201,18 @@ static void explain_not_built(const struct checkup *c, const char *version)
                        "v4l2loopback %s cannot be built for the running kernel %s: the kernel's "
                        "headers are missing",
                        version, kernel);
-        mend_by_install(c, "");
+        fix_by_install(c, "");
     } else if (system_has(c, log)) {
         report_problem(c, "v4l2loopback %s failed to build for the running kernel %s: %s tells why",
                        version, kernel, log);
-        report_mend(c,
-                    "install a newer v4l2loopback-dkms, or try again: sudo dkms install " MODULE
-                    "/%s -k %s",
-                    version, kernel);
+        report_fix(c,
+                   "install a newer v4l2loopback-dkms, or try again: sudo dkms install " MODULE
+                   "/%s -k %s",
+                   version, kernel);
     } else {
         report_problem(c, "v4l2loopback %s is not built for the running kernel %s", version,
                        kernel);
-        report_mend(c, "sudo dkms install " MODULE "/%s -k %s && " DOCTOR_MODPROBE, version,
-                    kernel);
+        report_fix(c, "sudo dkms install " MODULE "/%s -k %s && " DOCTOR_MODPROBE, version, kernel);
     }
 }
 
@@ -226,7 +225,7 @@ static void explain_not_installed(const struct checkup *c)
     if (!system_has(c, folder) && system_find(c, "/lib/modules", "", "", other, sizeof(other))) {
         report_problem(c, "the modules of the running kernel %s are gone, as after an update",
                        kernel);
-        report_mend(c, "restart the computer");
+        report_fix(c, "restart the computer");
         return;
     }
     if (other_kernel(c, other, sizeof(other)))
@@ -236,7 +235,7 @@ static void explain_not_installed(const struct checkup *c)
         return;
     }
     report_problem(c, "v4l2loopback is not installed for the running kernel %s", kernel);
-    mend_by_install(c, "v4l2loopback-dkms");
+    fix_by_install(c, "v4l2loopback-dkms");
 }
 
 static void explain_not_loaded(const struct checkup *c)
@@ -245,12 +244,12 @@ static void explain_not_loaded(const struct checkup *c)
 
     if (module_of_kernel(c, c->system->kernel, file)) {
         report_problem(c, "v4l2loopback is installed but not loaded");
-        report_mend(c, DOCTOR_MODPROBE);
+        report_fix(c, DOCTOR_MODPROBE);
         check_signature(c, file);
     } else if (c->container) {
         report_problem(c, "v4l2loopback is not loaded, and a container cannot load it");
-        report_mend(c, "on the host: " DOCTOR_MODPROBE
-                       "; then start the container with --device /dev/videoN");
+        report_fix(c, "on the host: " DOCTOR_MODPROBE
+                      "; then start the container with --device /dev/videoN");
     } else {
         explain_not_installed(c);
     }
@@ -314,11 +313,11 @@ static void check_next_start(const struct checkup *c)
 {
     if (!configured(c, "modules-load.d", MODULE, "")) {
         report_note(c, "v4l2loopback will not be loaded by itself after a restart");
-        report_mend(c, "echo " MODULE " | sudo tee /etc/modules-load.d/bilatcam.conf");
+        report_fix(c, "echo " MODULE " | sudo tee /etc/modules-load.d/bilatcam.conf");
     }
     if (!configured(c, "modprobe.d", "options " MODULE, " exclusive_caps=")) {
         report_note(c, "v4l2loopback will come without exclusive_caps after a restart");
-        report_mend(c, "echo " MODULE_OPTIONS " | sudo tee /etc/modprobe.d/bilatcam.conf");
+        report_fix(c, "echo " MODULE_OPTIONS " | sudo tee /etc/modprobe.d/bilatcam.conf");
     }
 }
 

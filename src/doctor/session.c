@@ -70,7 +70,7 @@ static void check_bus(const struct checkup *c)
     if (!bus_socket(&address, &size)) {
         report_note(c, "no user bus in this session (DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR): "
                        "bilatcamctl cannot control bilatcam");
-        report_mend(c, "log in as this user, not by su or sudo");
+        report_fix(c, "log in as this user, not by su or sudo");
         return;
     }
     r = try_socket(&address, size);
@@ -79,9 +79,9 @@ static void check_bus(const struct checkup *c)
         return;
     }
     report_note(c, "the user bus does not answer: %s", strerror(-r));
-    report_mend(c, system_has(c, "/usr/bin/apt-get")
-                       ? "sudo apt-get install dbus-user-session, then log out and in again"
-                       : "systemctl --user start dbus.socket");
+    report_fix(c, system_has(c, "/usr/bin/apt-get")
+                      ? "sudo apt-get install dbus-user-session, then log out and in again"
+                      : "systemctl --user start dbus.socket");
 }
 
 #else
@@ -89,7 +89,7 @@ static void check_bus(const struct checkup *c)
 static void check_bus(const struct checkup *c)
 {
     report_note(c, "this bilatcam is built without libsystemd: bilatcamctl cannot control it");
-    report_mend(c, "install libsystemd's development files and build bilatcam again");
+    report_fix(c, "install libsystemd's development files and build bilatcam again");
 }
 
 #endif
@@ -174,10 +174,10 @@ static void check_service(const struct checkup *c)
 
     if (!find_unit(c, unit)) {
         report_note(c, "bilatcam.service is not installed: bilatcam runs when started by hand");
-        report_mend(c, "in the folder of its source: sudo meson install -C build");
+        report_fix(c, "in the folder of its source: sudo meson install -C build");
     } else if (!unit_enabled(c)) {
         report_note(c, "the service '%s' does not start by itself", unit);
-        report_mend(c, "systemctl --user enable --now bilatcam");
+        report_fix(c, "systemctl --user enable --now bilatcam");
     } else {
         report_ok(c, "the service '%s' starts at login", unit);
     }

@@ -44,7 +44,7 @@ static void explain_formats(const struct checkup *c, const struct node *n)
                 *others ? others : "none at all");
 #ifndef HAVE_MJPEG
     if (strstr(others, "MJPG") || strstr(others, "JPEG"))
-        report_mend(c, "install libturbojpeg's development files and build bilatcam again");
+        report_fix(c, "install libturbojpeg's development files and build bilatcam again");
 #endif
 }
 
@@ -56,7 +56,7 @@ static bool check_camera_free(const struct checkup *c, const struct node *n)
 
     if (h->n_streaming) {
         report_problem(c, "camera %s is taken by %s", n->path, h->text);
-        report_mend(c, "end that program (kill %d), and let it use the virtual camera", h->pid);
+        report_fix(c, "end that program (kill %d), and let it use the virtual camera", h->pid);
         return false;
     }
     if (h->n > h->n_bilatcam)
@@ -110,7 +110,7 @@ static bool check_writer(const struct checkup *c, const struct node *n)
     }
     report_problem(c, "%s has another program writing to it: %s", n->what,
                    h->n ? h->text : "one of another user, which only root sees");
-    report_mend(c, "end that program (sudo fuser -v %s tells which)", n->path);
+    report_fix(c, "end that program (sudo fuser -v %s tells which)", n->path);
     return false;
 }
 
@@ -122,8 +122,8 @@ static bool check_loopback_state(const struct checkup *c, const struct node *n)
     if (writable && readable) {
         report_problem(c, "%s lacks exclusive_caps: Chrome and others do not list it%s%s", n->what,
                        n->holders.n ? "; open in " : "", n->holders.text);
-        report_mend(c,
-                    "close what uses it, then: sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+        report_fix(c,
+                   "close what uses it, then: sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
         return true;
     }
     if (readable)
@@ -222,10 +222,10 @@ static void check_missing_nodes(const struct checkup *c)
         if (system_has(c, node.path) || is_further_node(c, number[i]))
             continue;
         report_note(c, "%s is known to the kernel, but %s is not there", node.what, node.path);
-        report_mend(c,
-                    c->container ? "start the container with --device %s"
-                                 : "sudo udevadm trigger --subsystem-match=video4linux # for %s",
-                    node.path);
+        report_fix(c,
+                   c->container ? "start the container with --device %s"
+                                : "sudo udevadm trigger --subsystem-match=video4linux # for %s",
+                   node.path);
     }
 }
 
@@ -255,21 +255,21 @@ static void explain_no_camera(const struct checkup *c)
 {
     if (usb_camera_without_driver(c)) {
         report_problem(c, "a USB camera is plugged in, but the driver uvcvideo has not taken it");
-        report_mend(c, "sudo modprobe uvcvideo");
+        report_fix(c, "sudo modprobe uvcvideo");
         return;
     }
     report_problem(c, "no camera found");
-    report_mend(c, c->container ? "start the container with --device /dev/video0"
-                                : "plug one in; bilatcam --input test: works without");
+    report_fix(c, c->container ? "start the container with --device /dev/video0"
+                               : "plug one in; bilatcam --input test: works without");
 }
 
 static void explain_no_loopback(const struct checkup *c)
 {
     report_problem(c, "v4l2loopback is loaded, but no virtual camera is there");
     if (c->container)
-        report_mend(c, "start the container with --device /dev/videoN");
+        report_fix(c, "start the container with --device /dev/videoN");
     else
-        report_mend(c, "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+        report_fix(c, "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
 }
 
 void check_video(struct checkup *c)

@@ -49,7 +49,7 @@ static void draw_cell(const struct samples *s, const uint8_t *cell, int scale, i
         }
 }
 
-void placeholder_draw(struct frame *f, const char *text)
+void card_draw(struct frame *f, const char *text)
 {
     const struct samples luma = frame_samples(f, 0);
     const int wanted = f->height / (LINES * FONT_CELL_HEIGHT) + 1;

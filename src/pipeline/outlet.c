@@ -133,7 +133,7 @@ int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_
     o->ops = ops;
     o->config = *config;
     o->shared = shared;
-    o->drawn = o->told = -1;
+    o->drawn = o->shown_state = -1;
     device_release_init(&o->release);
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
@@ -160,7 +160,7 @@ bool outlet_holds(const struct outlet *o)
 }
 
 /* What is not live comes soon enough, and a window waits for that. */
-bool outlet_tells(const struct outlet *o)
+bool outlet_wants_card(const struct outlet *o)
 {
     return outlet_holds(o) || (o->sink && o->sink->card && o->shared->live);
 }
@@ -231,7 +231,7 @@ int outlet_write(struct outlet *o, const struct frame *f, const struct frame *be
 
     if (!available(o))
         return -EAGAIN;
-    o->told = -1;
+    o->shown_state = -1;
     shown = fit(o, f, &o->scratch);
     shown.before = NULL;
     if (before && o->sink->compare) {
@@ -258,11 +258,11 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
 
     if (!available(o))
         return -EAGAIN;
-    if (o->told == (int)state && !outlet_holds(o))
+    if (o->shown_state == (int)state && !outlet_holds(o))
         return 0; /* a window keeps it by itself */
     if (o->drawn != (int)state)
-        placeholder_draw(&o->card, text);
-    o->drawn = o->told = (int)state;
+        card_draw(&o->card, text);
+    o->drawn = o->shown_state = (int)state;
     o->card.t_capture_ns = now_ns();
     return write_now(o, &o->card, err);
 }

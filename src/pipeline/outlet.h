@@ -1,5 +1,5 @@
 #pragma once
-/* A sink and what is needed to feed it: pictures in its layout and size, a placeholder while
+/* A sink and what is needed to feed it: pictures in its layout and size, a card while
  * there are none, and another try while a virtual camera is not to be had.
  * Context: opened and closed by main, the rest is the output thread's. */
 #include "base/backoff.h"
@@ -16,10 +16,10 @@ struct outlet {
 
     struct frame picture;                 /* what the sink wants, no planes */
     struct frame scratch, scratch_before; /* a picture and its `before`, so laid out */
-    struct frame card;                    /* the placeholder */
+    struct frame card;                    /* shown while there are no pictures */
     void *memory;                         /* of all three */
     int drawn;                            /* state that the card tells; -1 = none */
-    int told;                             /* by the last write; -1 = a picture, or none yet */
+    int shown_state;                      /* by the last write; -1 = a picture, or none yet */
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
@@ -37,8 +37,8 @@ int outlet_close(struct outlet *o, struct error *err);
 /* Whether readers expect pictures at all times. */
 bool outlet_holds(const struct outlet *o);
 
-/* Whether the placeholder is shown while there are no pictures. */
-bool outlet_tells(const struct outlet *o);
+/* Whether the card is shown while there are no pictures. */
+bool outlet_wants_card(const struct outlet *o);
 
 /* In words, also while it is lost. */
 const char *outlet_name(const struct outlet *o);
@@ -48,5 +48,5 @@ const char *outlet_name(const struct outlet *o);
 int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,
                  struct error *err);
 
-/* Writes the placeholder that tells of @state. */
+/* Writes the card that tells of @state. */
 int outlet_write_card(struct outlet *o, enum stream_state state, struct error *err);

@@ -112,7 +112,7 @@ static int write_all(struct output *o, const struct slot *slot)
 }
 
 /* There is nothing new: keeps the readers of held sinks going with the last picture. Before the
- * first and while the camera is gone it is the placeholder that they get, as windows do. */
+ * first and while the camera is gone it is the card that they get, as windows do. */
 static int write_meanwhile(struct output *o)
 {
     const enum stream_state state = shared_state(o->shared);
@@ -127,7 +127,7 @@ static int write_meanwhile(struct output *o)
 
         if (o->last && outlet_holds(outlet))
             r = judge(o, outlet_write(outlet, o->last, NULL, &err), &err);
-        else if (!o->last && outlet_tells(outlet))
+        else if (!o->last && outlet_wants_card(outlet))
             r = judge(o, outlet_write_card(outlet, state, &err), &err);
     }
     return r == -EAGAIN ? 0 : r;
@@ -146,9 +146,9 @@ static void watch_readers(struct output *o)
     (void)pthread_mutex_unlock(&o->shared->lock);
     if (!o->on_demand)
         return;
-    if (readers < 0 && first->sink && !o->told_unknown) {
+    if (readers < 0 && first->sink && !o->logged_unknown) {
         log_info("%s does not tell whether anybody reads: the camera stays on", outlet_name(first));
-        o->told_unknown = true;
+        o->logged_unknown = true;
     }
     if (readers != 0)
         o->t_watched_ns = now;
@@ -288,19 +288,19 @@ static bool outdated(struct output *o, const struct slot *slot)
     return slot->raw.t_capture_ns < t_ended_ns;
 }
 
-static bool any_tells(const struct output *o)
+static bool any_wants_card(const struct output *o)
 {
     for (int i = 0; i < o->n_outlets; i++)
-        if (outlet_tells(&o->outlets[i]))
+        if (outlet_wants_card(&o->outlets[i]))
             return true;
     return false;
 }
 
-/* The frame that has been taken. @tells: one of before may not come after the placeholder. */
-static int show_new(struct output *o, bool tells)
+/* The frame that has been taken. @wants_card: one of before may not come after the card. */
+static int show_new(struct output *o, bool wants_card)
 {
     struct shared *s = o->shared;
-    const bool old = tells && outdated(o, o->slot);
+    const bool old = wants_card && outdated(o, o->slot);
     const int r = old ? 0 : show(o, o->slot);
 
     o->last = old ? NULL : o->slot->result;
@@ -317,8 +317,8 @@ void *output_run(void *arg)
     struct shared *s = o->shared;
     const int64_t hold_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
     const int64_t wait_ns = hold_ns < ROUND_NS ? hold_ns : ROUND_NS;
-    const bool tells = any_tells(o);
-    int r = tells ? write_meanwhile(o) : 0;
+    const bool wants_card = any_wants_card(o);
+    int r = wants_card ? write_meanwhile(o) : 0;
 
     trace_begin(o->trace);
     o->t_watched_ns = now_ns();
@@ -328,7 +328,7 @@ void *output_run(void *arg)
         watch_readers(o);
         if (taken == -EPIPE)
             break;
-        r = taken ? write_meanwhile(o) : show_new(o, tells);
+        r = taken ? write_meanwhile(o) : show_new(o, wants_card);
     }
     if (r)
         shared_stop(s);

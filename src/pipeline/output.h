@@ -32,7 +32,7 @@ struct output {
     uint64_t n_shown;
 
     bool on_demand;       /* the camera is released while nobody reads */
-    bool told_unknown;    /* that it cannot be known */
+    bool logged_unknown;  /* that it cannot be known */
     int64_t t_watched_ns; /* when somebody last did, as far as is known */
     struct snapshot_request request;
 

@@ -55,7 +55,7 @@ static void *run(void *arg)
     struct rebuild *r = arg;
     const struct rebuild_config *c = &r->config;
     int64_t pause_ns = c->remains ? backoff_fails(c->retries, &limits, now_ns()) : 0;
-    bool told = false;
+    bool logged = false;
 
     engine_let_go(c->remains);
     while (wait_for(r, pause_ns)) {
@@ -68,11 +68,11 @@ static void *run(void *arg)
             (void)pthread_mutex_unlock(&r->lock);
             break;
         }
-        if (told)
+        if (logged)
             log_debug("%s", err.text);
         else
             log_warning("%s; retrying, at most once a minute", err.text);
-        told = true;
+        logged = true;
         pause_ns = backoff_fails(c->retries, &limits, now_ns());
     }
     return NULL;

@@ -49,8 +49,8 @@ struct sink {
     char name[160];       /* in words: "bilatcam (/dev/video20)" */
     struct frame picture; /* format, size, colour and strides that write wants; no planes */
     bool hold;            /* readers expect frames at all times: repeat the last one */
-    bool card;            /* write takes the placeholder, too, while nothing comes */
-    bool compare;         /* write wants the `before` of each frame; the placeholder has none */
+    bool card;            /* write takes the card (picture/card.h), too, while nothing comes */
+    bool compare;         /* write wants the `before` of each frame; the card has none */
 };
 
 struct sink_ops {

@@ -129,7 +129,7 @@ static void play_late_start(struct bench *b)
     assert_true(eventually(runs, b));
 }
 
-/* A start with no camera at all: the placeholder, then the camera as soon as it is plugged in. */
+/* A start with no camera at all: the card, then the camera as soon as it is plugged in. */
 static void test_no_camera_at_start(void **state)
 {
     struct bench b = {.screen = &device_screen_ops, .wait = true};
@@ -210,7 +210,7 @@ static void play_window(struct bench *b)
     assert_true(screen.n_cards > n_cards);
 }
 
-/* A window shows the placeholder, too, but only while there are no pictures. */
+/* A window shows the card, too, but only while there are no pictures. */
 static void test_window(void **state)
 {
     struct bench b = {.screen = &card_screen_ops};

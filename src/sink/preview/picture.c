@@ -114,7 +114,7 @@ void preview_picture_draw(struct preview_picture *p, const struct preview_ui *ui
                           int line)
 {
     const int left = at.x, right = at.x + at.w;
-    const bool mirror = ui->mirror && p->frame[BEFORE]; /* the placeholder is for reading */
+    const bool mirror = ui->mirror && p->frame[BEFORE]; /* the card is for reading */
 
     if (!p->frame[AFTER])
         return;

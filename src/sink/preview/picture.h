@@ -25,7 +25,7 @@ int preview_picture_open(struct preview_picture *p, SDL_Renderer *renderer,
 void preview_picture_close(struct preview_picture *p);
 
 /* Sets the pictures that are drawn from now on: they stay as they are until the next call. With
- * NULL for @before, @after is the placeholder. */
+ * NULL for @before, @after is the card. */
 void preview_picture_set(struct preview_picture *p, const struct frame *before,
                          const struct frame *after);
 

@@ -31,7 +31,7 @@ enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED, WINDOW_GONE };
 /* A picture before and after the filter. Both own their memory. */
 struct pair {
     struct frame before, after;
-    bool compared; /* `before` was given: this is no placeholder */
+    bool compared; /* `before` was given: this is no card */
 };
 
 struct preview {
@@ -44,7 +44,7 @@ struct preview {
 
     pthread_t window_thread;
     struct pair incoming; /* the writer's, as the next */
-    bool loss_told;
+    bool loss_logged;
 
     pthread_mutex_t lock; /* guards the members from here to `abandoned` */
     pthread_cond_t changed;
@@ -417,9 +417,9 @@ static int write_lost(struct preview *p, struct error *err)
 {
     if (p->alone)
         return error_set(err, -ENODEV, "preview window: the display has gone");
-    if (!p->loss_told)
+    if (!p->loss_logged)
         log_warning("preview window: the display has gone; going on without it");
-    p->loss_told = true;
+    p->loss_logged = true;
     return 0;
 }
 

@@ -27,7 +27,7 @@ void preview_show_init(struct preview_show *s, struct preview_window *window,
 void preview_show_finish(struct preview_show *s);
 
 /* Sets the pictures that are shown from now on: they stay as they are until the next call. With
- * NULL for @before, @after is the placeholder. */
+ * NULL for @before, @after is the card. */
 void preview_show_pictures(struct preview_show *s, const struct frame *before,
                            const struct frame *after);
 

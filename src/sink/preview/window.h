@@ -50,7 +50,7 @@ bool preview_window_next(struct preview_window *w, struct preview_event *ret);
 void preview_window_wake(struct preview_window *w);
 
 /* Sets the pictures that are drawn from now on: they stay as they are until the next call. With
- * NULL for @before, @after is the placeholder. */
+ * NULL for @before, @after is the card. */
 void preview_window_set(struct preview_window *w, const struct frame *before,
                         const struct frame *after);
 

@@ -248,8 +248,8 @@ static struct pipeline *start_program(const char *output, const char *frames, in
     return p;
 }
 
-/* Whether the window shows the placeholder: a calm grey, with letters in the middle. */
-static bool shows_placeholder(void)
+/* Whether the window shows the card: a calm grey, with letters in the middle. */
+static bool shows_card(void)
 {
     static const struct rgb grey = {{35, 35, 35}};
     static struct screenshot shot;
@@ -258,11 +258,11 @@ static bool shows_placeholder(void)
            near(mean(&shot, 70, 10, 98, 70), grey);
 }
 
-static void expect_placeholder(bool shown)
+static void expect_card(bool shown)
 {
-    for (int i = 0; i < 50 && shows_placeholder() != shown; i++)
+    for (int i = 0; i < 50 && shows_card() != shown; i++)
         (void)usleep(100000);
-    assert_int_equal(shows_placeholder(), shown);
+    assert_int_equal(shows_card(), shown);
 }
 
 /* The window does not go on with the last picture when there is none. */
@@ -273,13 +273,13 @@ static void test_a_pause_is_told(void **state)
     struct pollfd done = {.fd = pipeline_done_fd(p), .events = POLLIN};
 
     (void)state;
-    expect_placeholder(false);
+    expect_card(false);
     pipeline_pause(p, true);
-    expect_placeholder(true);
+    expect_card(true);
     pipeline_pause(p, false);
-    expect_placeholder(false);
+    expect_card(false);
     pipeline_pause(p, true);
-    expect_placeholder(true);
+    expect_card(true);
     xdotool("windowfocus key q");
     assert_int_equal(poll(&done, 1, 10000), 1);
     assert_int_equal(pipeline_close(p), 0);

@@ -186,8 +186,8 @@ static void test_dragging_alone_makes_a_line(void **state)
     close_well(s);
 }
 
-/* The placeholder comes without a picture before the filter, and is there to be read. */
-static void test_the_placeholder(void **state)
+/* The card comes without a picture before the filter, and is there to be read. */
+static void test_the_card(void **state)
 {
     struct sink *s = open_pair(red, blue);
     struct frame f = make_frame(s, blue, red);
@@ -435,7 +435,7 @@ static void test_s_saves_both(void **state)
 }
 
 /* While there is no picture, there is nothing to save. */
-static void test_s_saves_no_placeholder(void **state)
+static void test_s_saves_no_card(void **state)
 {
     char folder[] = "/tmp/bilatcam-test-XXXXXX";
     struct sink *s = open_window(320, 240, false);
@@ -535,7 +535,7 @@ int main(void)
         cmocka_unit_test(test_b_toggles),
         cmocka_unit_test(test_the_line_parts_before_and_after),
         cmocka_unit_test(test_dragging_alone_makes_a_line),
-        cmocka_unit_test(test_the_placeholder),
+        cmocka_unit_test(test_the_card),
         cmocka_unit_test(test_m_mirrors),
         cmocka_unit_test(test_space_freezes),
         cmocka_unit_test(test_f_and_escape),
@@ -545,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_keys_adjust),
 #ifdef HAVE_PNG
         cmocka_unit_test(test_s_saves_both),
-        cmocka_unit_test(test_s_saves_no_placeholder),
+        cmocka_unit_test(test_s_saves_no_card),
         cmocka_unit_test(test_a_snapshot_before_the_end),
 #endif
         cmocka_unit_test(test_keys_quit),
