@@ -197,8 +197,10 @@ static int start_job(struct filtering *f, struct slot *slot)
     return r ? replace_engine(f, r) : 0;
 }
 
-static void publish_budget(struct shared *s, int64_t budget_ns)
+/* The budget that @slot was held to is the newest there is. */
+static void set_budget(struct shared *s, struct slot *slot, int64_t budget_ns)
 {
+    slot->budget_ns = budget_ns;
     (void)pthread_mutex_lock(&s->lock);
     s->budget_ns = budget_ns;
     (void)pthread_mutex_unlock(&s->lock);
@@ -221,7 +223,7 @@ static void log_passing(struct filtering *f)
 static void govern(struct filtering *f, const struct job *j)
 {
     struct shared *s = f->shared;
-    const struct slot *slot = j->slot;
+    struct slot *slot = j->slot;
     const struct filter_request w = present_request(s);
     struct governor_sample sample = {
         .t_capture_ns = slot->raw.t_capture_ns,
@@ -235,7 +237,7 @@ static void govern(struct filtering *f, const struct job *j)
 
         if (f->governor.passing)
             governor_init(&f->governor, &limits);
-        publish_budget(s, 0);
+        set_budget(s, slot, 0);
         log_passing(f);
         return;
     }
@@ -244,7 +246,7 @@ static void govern(struct filtering *f, const struct job *j)
     sample.camera_ns = s->camera_ns;
     (void)pthread_mutex_unlock(&s->lock);
     (void)governor_step(&f->governor, &sample);
-    publish_budget(s, governor_budget_ns(&f->governor));
+    set_budget(s, slot, governor_budget_ns(&f->governor));
     log_passing(f);
 }
 

@@ -159,7 +159,7 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
 {
     const int64_t t_now = now_ns();
     const int64_t added_ns = t_now - slot->t_readable_ns;
-    int64_t stages[N_STAGES], budget_ns;
+    int64_t stages[N_STAGES];
 
     stages[STAGE_WAIT] = slot->wait_ns;
     stages[STAGE_CONVERT] = slot->convert_ns;
@@ -170,11 +170,10 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
     stages[STAGE_ADDED] = added_ns;
     stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
     (void)pthread_mutex_lock(&o->shared->lock);
-    budget_ns = o->shared->budget_ns;
     o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
     o->shared->camera_ns = slot->camera_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
-    trace_frame(o->trace, slot, stages, budget_ns);
+    trace_frame(o->trace, slot, stages);
 }
 
 static void measure(struct output *o, const struct slot *slot)

@@ -15,6 +15,7 @@ struct slot {
     const struct frame *result; /* &out, or &raw where the frame passes unfiltered */
     int radius;                 /* the radius it was filtered with, 0 = passed */
     int radius_requested;
+    int64_t budget_ns;     /* the added latency that it was held to; 0 = none */
     int64_t camera_ns;     /* the camera's own delay, from its stamp until the frame can be read */
     int64_t t_readable_ns; /* when that was over: what comes later is ours */
     int64_t wait_ns;       /* from the camera's stamp until read returned */

@@ -158,8 +158,7 @@ void trace_begin(struct trace *t)
         put_line(t, columns, (int)sizeof(columns) - 1);
 }
 
-void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_ns[N_STAGES],
-                 int64_t budget_ns)
+void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_ns[N_STAGES])
 {
     char line[LINE_BYTES];
     int n;
@@ -170,8 +169,9 @@ void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_n
                  slot->raw.seq, slot->radius_requested, slot->radius);
     for (int i = 0; i <= STAGE_LATENCY; i++)
         n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f", (double)stage_ns[i] / 1e6);
-    n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f,%.3f,%.3f\n", (double)budget_ns / 1e6,
-                  (double)stage_ns[STAGE_CAMERA] / 1e6, (double)stage_ns[STAGE_ADDED] / 1e6);
+    n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f,%.3f,%.3f\n",
+                  (double)slot->budget_ns / 1e6, (double)stage_ns[STAGE_CAMERA] / 1e6,
+                  (double)stage_ns[STAGE_ADDED] / 1e6);
     put_line(t, line, n);
 }
 
