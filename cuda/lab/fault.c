@@ -40,7 +40,7 @@ int lab_fault(void)
                expect("submit to a lost engine", e->ops->submit(e, &in, &out, &copy), -EIO) &&
                expect("collect from it", e->ops->collect(e), -EIO);
     }
-    engine_let_go(e);
+    engine_release(e);
     e = NULL;
     good = good && expect("create after it", engine_cuda.create(&e, &config, &err), 0) &&
            expect("filter after it", filter_once(e, &in, &again), 0) &&

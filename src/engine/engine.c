@@ -52,7 +52,7 @@ int engine_open(struct engine **ret, const char *name, const struct engine_confi
     return error_set(err, -ENODEV, "engine '%s' is not built into this program", name);
 }
 
-void engine_let_go(struct engine *e)
+void engine_release(struct engine *e)
 {
     const struct engine_ops *ops;
 

@@ -29,7 +29,7 @@ struct engine_ops {
     int (*create)(struct engine **ret, const struct engine_config *config, struct error *err);
     void (*destroy)(struct engine *e); /* accepts NULL; drops what is in flight, unpins all */
 
-    /* Lets go of what the process still has of the device when no engine is left, so that it can
+    /* Releases what the process still holds of the device when no engine is left, so that it can
      * sleep. May be NULL. */
     void (*release)(void);
 
@@ -65,7 +65,7 @@ extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is se
 extern const struct engine_ops *const engine_table[];
 
 /* Destroys @e (or NULL), the only engine of its kind, and lets its device sleep. */
-void engine_let_go(struct engine *e);
+void engine_release(struct engine *e);
 
 /* Creates the engine called @name; "auto" takes the first of the table that probes and creates
  * well here (never the reference). What was passed over and why is told through log_debug. */

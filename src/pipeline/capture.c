@@ -146,7 +146,7 @@ static bool may_take_other(const struct capture *c)
     return !strcmp(c->request.name, "auto") && *c->found;
 }
 
-/* Another program has the camera: no device will come or go when that lets go of it. */
+/* Another program has the camera: no device will come or go when that releases it. */
 static void watch_release(struct capture *c)
 {
     struct epoll_event e = {.events = EPOLLIN};

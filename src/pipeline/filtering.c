@@ -110,7 +110,7 @@ static void begin_rebuild(struct filtering *f, struct engine *remains)
         return;
     log_warning("engine %s is not started again: out of memory", f->lost->name);
     f->lost = NULL;
-    engine_let_go(remains);
+    engine_release(remains);
 }
 
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
@@ -137,7 +137,7 @@ static int replace_engine(struct filtering *f, int code)
     if (r == 0)
         begin_rebuild(f, failed);
     else
-        engine_let_go(failed);
+        engine_release(failed);
     return r;
 }
 
@@ -167,7 +167,7 @@ static int rest(struct filtering *f)
 
     log_info("idle: releasing %s", f->engine->device);
     r = stand_in(f, &idle);
-    engine_let_go(idle);
+    engine_release(idle);
     f->retries = (struct backoff){0};
     return r;
 }

@@ -57,7 +57,7 @@ static void *run(void *arg)
     int64_t pause_ns = c->remains ? backoff_fails(c->retries, &limits, now_ns()) : 0;
     bool logged = false;
 
-    engine_let_go(c->remains);
+    engine_release(c->remains);
     while (wait_for(r, pause_ns)) {
         struct error err;
         struct engine *e = make(c, &err);

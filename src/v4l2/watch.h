@@ -1,5 +1,5 @@
 #pragma once
-/* Notices when video devices come, go or become accessible, and when another program lets go of
+/* Notices when video devices come, go or become accessible, and when another program releases
  * one, from /dev itself: that needs no udev, and works in containers and before udev has run. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Devices that another program has and lets go, with a file in the place of the node; and devices
+/* Devices that another program has and releases, with a file in the place of the node; and devices
  * that never stay. */
 #include "tests/pipeline/stages.h"
 
@@ -48,7 +48,7 @@ static uint64_t frames_out(struct bench *b)
 }
 
 /* The first alarm is false, and later ones do not matter. */
-static void play_camera_let_go(struct bench *b)
+static void play_camera_released(struct bench *b)
 {
     uint64_t n;
 
@@ -85,10 +85,10 @@ static void play_with_busy_camera(void (*script)(struct bench *b))
 }
 
 /* A camera that another program has is tried as soon as that lets it go, whatever the pause. */
-static void test_camera_let_go(void **state)
+static void test_camera_released(void **state)
 {
     (void)state;
-    play_with_busy_camera(play_camera_let_go);
+    play_with_busy_camera(play_camera_released);
 }
 
 static int64_t processor_ns(void)
@@ -128,7 +128,7 @@ static bool screen_is_there(struct bench *b)
     return screen.opened == 1;
 }
 
-static void play_screen_let_go(struct bench *b)
+static void play_screen_released(struct bench *b)
 {
     (void)poll(NULL, 0, 50);
     assert_int_equal(screen.opened, 0);
@@ -137,7 +137,7 @@ static void play_screen_let_go(struct bench *b)
 }
 
 /* And so is a virtual camera. */
-static void test_screen_let_go(void **state)
+static void test_screen_released(void **state)
 {
     char path[] = "/tmp/test-hold-XXXXXX";
     struct bench b = {.screen = &device_screen_ops, .wait = true};
@@ -148,7 +148,7 @@ static void test_screen_let_go(void **state)
     take_node(&b, path);
     open_live(&b);
     b.output.outlets[0].t_retry_ns = INT64_MAX;
-    run_script(&b, play_screen_let_go);
+    run_script(&b, play_screen_released);
     close_bench(&b);
     assert_int_equal(unlink(path), 0);
 }
@@ -182,9 +182,9 @@ static void test_unsteady_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_camera_let_go),
+        cmocka_unit_test(test_camera_released),
         cmocka_unit_test(test_pause_of_a_busy_camera),
-        cmocka_unit_test(test_screen_let_go),
+        cmocka_unit_test(test_screen_released),
         cmocka_unit_test(test_unsteady_screen),
     };
 

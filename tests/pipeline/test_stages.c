@@ -78,7 +78,7 @@ static void test_engine_is_made_anew(void **state)
     }
 }
 
-/* With nothing to filter the device is let go, and taken again when there is. */
+/* With nothing to filter the device is released, and taken again when there is. */
 static void test_device_rests(void **state)
 {
     struct bench b = {0};

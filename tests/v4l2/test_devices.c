@@ -1,4 +1,4 @@
-/* Devices that are let go, with a file in the place of a device. */
+/* Devices that are released, with a file in the place of a device. */
 #include "tests/lib/unit.h"
 
 #include <fcntl.h>
