@@ -2,7 +2,7 @@
 /* What is done for callers on the user's bus, and who may call. Part of control. */
 #include <systemd/sd-bus.h>
 
-#include "control/control.h"
+#include "control/host.h"
 
 /* What the methods of the object have as their userdata. */
 struct control_methods {

@@ -3,7 +3,7 @@
  * for each key of key_table and one for each figure of the status. */
 #include <systemd/sd-bus.h>
 
-#include "control/control.h"
+#include "control/host.h"
 
 struct control_object;
 

@@ -4,7 +4,7 @@
  * itself. Part of control. Context: main, inside the event loop. */
 #include <systemd/sd-event.h>
 
-#include "control/control.h"
+#include "control/host.h"
 
 struct control_sleep;
 

@@ -5,7 +5,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "base/text.h"
-#include "control/control.h"
+#include "control/host.h"
 #include "picture/frame.h"
 
 #define FIGURES_NS INT64_C(5000000000) /* between two tellings of what is always changing */
