@@ -2,8 +2,10 @@
 /* What the parts of the doctor share: the report, and reading below the system's root.
  * Context: main. */
 #include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 
-#include "doctor/doctor.h"
+#include "doctor/system.h"
 
 #define DOCTOR_MODPROBE "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam"
 

@@ -1,4 +1,4 @@
-#include "doctor/doctor.h"
+#include "doctor/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
