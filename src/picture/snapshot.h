@@ -9,7 +9,6 @@
 struct snapshot;
 
 #define SNAPSHOT_NAME_MAX 64 /* bytes */
-#define SNAPSHOT_PATH_MAX 1024
 
 /* Whether a snapshot can be called @name: 0, or -EINVAL and why not. "" stands for a name made of
  * the time. Context: any thread. */

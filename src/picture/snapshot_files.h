@@ -2,7 +2,7 @@
 /* The two files of a snapshot. They are written under temporary names, which begin with a dot, in
  * the folder that they are for, and get their own names once both are whole. No file is written
  * over. Context: one thread. */
-#include "picture/snapshot.h"
+#define SNAPSHOT_PATH_MAX 1024
 
 struct snapshot_files {
     char temporary[2][SNAPSHOT_PATH_MAX]; /* before, after; empty once it is gone */
