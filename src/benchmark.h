@@ -3,9 +3,7 @@
  * radius it holds. Context: main. */
 #include <stdio.h>
 
-#include "settings/settings.h"
-
-enum benchmark_format { BENCHMARK_TEXT, BENCHMARK_CSV, BENCHMARK_JSON };
+#include "cli/cli.h"
 
 /* Times every engine that works here, or the one that @settings name, with the window, range
  * kernel and sigmas of @settings. Progress goes to stderr where that is a terminal. Takes less

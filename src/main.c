@@ -14,6 +14,7 @@
 #include "base/out_file.h"
 #include "base/standard_files.h"
 #include "base/thread.h"
+#include "benchmark.h"
 #include "cli/cli.h"
 #include "daemon.h"
 #include "doctor/doctor.h"

@@ -1,7 +1,8 @@
 #pragma once
 /* The command line: what to do, and the settings that result from defaults, configuration file
  * and options, in this order. Context: main. */
-#include "benchmark.h"
+#include <stdio.h>
+
 #include "settings/settings.h"
 
 enum cli_command {
@@ -14,6 +15,9 @@ enum cli_command {
     CLI_DOCTOR,
     CLI_BENCHMARK,
 };
+
+/* How --benchmark prints. */
+enum benchmark_format { BENCHMARK_TEXT, BENCHMARK_CSV, BENCHMARK_JSON };
 
 struct cli_assignment {
     const char *key, *value; /* the value points into argv or to static text */
