@@ -1,6 +1,8 @@
-#include "cuda/kernel/kernels.h"
+#include "cuda/kernel/bilateral.h"
 
 #include <errno.h>
+
+#include "cuda/kernel/kernels.h"
 
 extern "C" int bilateral_errno(cudaError_t status)
 {

@@ -5,57 +5,14 @@
  * numbers; bilateral_launch() chooses the kernel and the grid. Functions return 0 or -errno.
  * Context: any thread; the current device is meant. */
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cuda_runtime_api.h>
+
+#include "cuda/kernel/params.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct filter;
-struct frame;
-
-/* One component as a strided array in memory that the device can reach: sample (x, y) is
- * base[y * stride + x * step]. */
-struct bilateral_samples {
-    uint8_t *base;
-    uint32_t stride;
-    uint32_t step;
-};
-
-/* Everything that is the same for all threads of a launch.
- *
- * Colours inside the kernels are (Y1, U1, V1), the Y'CbCr samples less 128 times the Cholesky
- * factor of colour.h, scaled such that the square of the difference is the argument of the
- * range kernel, in the unit that suits the kernel. */
-struct bilateral_params {
-    struct bilateral_samples in[3], out[3];
-    int width, height;      /* luma samples */
-    int row_begin, row_end; /* rows to filter; row_begin is even */
-    int hshift, vshift;     /* log2 of luma columns and rows per chroma sample */
-    int components;         /* 1 or 3 */
-    int packed;             /* 4:2:2 in words of four bytes */
-    uint32_t unpack;        /* byte selector that makes such a word Y0 Y1 U V */
-    uint32_t repack;        /* byte selector that makes Y0 Y1 U V such a word */
-
-    int radius;
-    int disc;
-    int lorentzian;
-    float sigma_color;
-    float inv_two_ss2;      /* 1 / (2 sigma_space^2) */
-    float inv_sqrt2_sc;     /* 1 / (sqrt(2) sigma_color) */
-    float a, b, c, d, e, f; /* colour_distance() */
-
-    int warps; /* of a block, where bilateral_tunable(); 0 = by a rule */
-};
-
-/* Fills @ret for the whole of frame @in. The planes of both frames are in memory that the device
- * can reach, on multiples of 4 bytes, as are the strides. -EINVAL: no raw format, or a filter out
- * of range. A radius of 0 is not the kernels' business. */
-int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, const struct frame *out,
-                      const struct filter *filter);
 
 /* Starts the best kernel for @p on @stream. Does not wait. -EIO, -ENODEV: see bilateral_errno. */
 int bilateral_launch(const struct bilateral_params *p, cudaStream_t stream);

@@ -1,6 +1,11 @@
 #pragma once
 /* What the .cu files share: one launcher per kernel, called by bilateral.cu and the lab. */
-#include "cuda/kernel/bilateral.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/kernel/params.h"
 
 #ifdef __cplusplus
 extern "C" {

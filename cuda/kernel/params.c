@@ -1,4 +1,4 @@
-#include "cuda/kernel/bilateral.h"
+#include "cuda/kernel/params.h"
 
 #include <errno.h>
 
