@@ -30,7 +30,7 @@ static void report(const struct checkup *c, const char *head, const char *fmt, v
 DEFINE_REPORT(report_ok, "ok")
 DEFINE_REPORT(report_note, "note")
 DEFINE_REPORT(report_problem, "PROBLEM")
-DEFINE_REPORT(report_fix, "   mend:")
+DEFINE_REPORT(report_fix, "    fix:")
 
 /* --- reading below the root --- */
 

@@ -1,0 +1,52 @@
+#!/bin/bash
+# headers-alone.sh COMPILER [FLAG...]
+#
+# Every header of src and cuda compiles as the only include of a C file. Those that see a library
+# which is not installed here are left out, and named.
+set -euo pipefail
+
+# Included last, by files that have chosen a set of vector operations first.
+included_last='src/engine/simd/(ops_avx512|rows_fixed|rows_float|rows_kernels|rows_planes)\.h'
+# For CUDA's own compiler.
+not_c='cuda/kernel/half2\.h'
+not_here='fatal error: .?(SDL|systemd/[a-z-]*|cuda_[a-z_]*)\.h'
+
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2207 # words
+compiler=("$@" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -x c -Isrc -I. -I"$work"
+    $(pkg-config --cflags sdl2 2> /dev/null || true) -isystem /usr/local/cuda/include)
+
+compiles() {
+    "${compiler[@]}" - <<< "#include \"${1#src/}\"" 2> "$work/errors"
+}
+
+check() {
+    if [[ $1 =~ ^$included_last$ ]]; then
+        compiles "$1" || return 0
+        printf '%s compiles alone: take it out of included_last\n' "$1"
+        return 1
+    fi
+    compiles "$1" && return
+    if grep -qE "$not_here" "$work/errors"; then
+        printf 'left out: %s\n' "$1"
+        return
+    fi
+    head -n 5 "$work/errors"
+    printf '%s does not compile alone\n' "$1"
+    return 1
+}
+
+# A header that needs another one first is noticed.
+printf 'int f(int64_t n);\n' > "$work/bad.h"
+if compiles bad.h; then
+    echo 'a header that does not compile alone was not noticed'
+    exit 1
+fi
+
+bad=
+for header in $(find src cuda -name '*.h' | sort); do
+    [[ $header =~ ^$not_c$ ]] || check "$header" || bad=yes
+done
+[ -z "$bad" ]

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""house.py [FOLDER]: keeps the rules of docs/architecture.md.
+
+Which room may see which, counted over all that a file reaches through includes; doors; what single
+files must not see; no circle of files; no long file, no long function. Prints rooms, floors,
+arrows, arrows upward and circles at the end. It first checks itself with planted violations.
+"""
+import fnmatch
+import os
+import re
+import sys
+
+# Floor, room, and the rooms that its files may see. Equal to the page in docs, where it exists.
+ROOMS = """
+7 src/main        *
+6 src/daemon      base filter picture v4l2 settings cli control pipeline
+6 src/benchmark   base filter picture engine settings cli
+6 tools           base filter picture settings engine cli ctl
+5 src/pipeline    base filter picture engine v4l2 settings source sink
+5 src/ctl         base picture settings cli control
+4 src/source      base picture v4l2
+4 cuda            base filter picture engine
+4 src/sink        base picture v4l2
+4 src/doctor      base filter picture engine v4l2 settings
+4 src/control     base picture settings
+4 src/cli         base filter picture settings
+3 src/engine      base filter picture
+3 src/v4l2        base picture
+3 src/settings    base filter picture
+2 src/picture     base
+1 src/filter
+1 src/base
+"""
+MAX_ROOMS, MAX_FLOORS = 20, 7
+OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2"}
+
+# Rooms inside of rooms. The others see them only through their door, if they have one.
+SUBROOMS = {"src/sink/preview": None, "src/engine/simd": None,
+            "cuda/kernel": "cuda/kernel/bilateral.h", "cuda/lab": None,
+            "tools/docgen": None, "tools/bench": None}
+
+# Headers that are seen past the door: by whom, and why.
+SIDE_DOORS = [
+    ("src/engine/process.h", "cuda cuda/lab src/main", "an engine in a process of its own"),
+    ("src/cli/options.h", "src/ctl", "bilatcamctl has options of the same form"),
+    ("src/control/name.h", "src/ctl", "the name on the bus that both ends share"),
+    ("src/ctl/commands.h", "tools/docgen", "documents are made from it"),
+    ("src/engine/simd/cpu.h", "tools/bench", "the sets of row kernels are timed one by one"),
+    ("cuda/kernel/kernels.h", "cuda/lab", "the lab times the launchers themselves"),
+    ("cuda/autotune.h", "cuda/lab", "the lab measures what it chooses"),
+    ("cuda/strips.h", "cuda/lab", "likewise"),
+]
+
+# Outside of the rooms: generated, and what the tests share with those that measure.
+NO_ROOM = {"config-build.h", "tests/lib/images.h"}
+
+PURE = ("src/filter/*.[ch] src/base/backoff.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
+        "<stdint.h> <stdlib.h> <string.h> <math.h>")
+
+# Files, and all that they may see. C without a declaration does not compile, so a pure part has
+# no way to a clock or a file.
+ONLY = [
+    (PURE, PURE),
+    ("cuda/kernel/*.cu cuda/kernel/*.cuh", "cuda/kernel/* <*>"),
+    ("*.cu *.cuh", "cuda/kernel/* cuda/lab/rungs.h <*>"),
+]
+
+# Files, and what they must not see. The first row that names a file counts.
+NEVER = [
+    ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h", ""),
+    ("src/pipeline/capture.*", "src/sink/* src/engine/*"),
+    ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/*"),
+    ("src/pipeline/output.*", "src/engine/*"),
+    ("src/pipeline/outlet.*", "src/source/* src/engine/*"),
+    ("src/pipeline/*", "src/source/* src/engine/* src/sink/*"),
+    ("src/source/*", "src/picture/snapshot*.h src/picture/font.h src/picture/card.h"),
+]
+
+# Circles that stand, each as its files without endings, and why.
+CIRCLES = {}
+
+MAX_FILE, MAX_FUNCTION = 500, 60
+# Files that are longer, or have a longer function: tables and scripts of cases one after the other.
+LONG = {
+    ("tests/control/test_control_buses.sh", MAX_FILE),
+    ("tests/control/test_control_buses.sh", MAX_FUNCTION),
+    ("tests/doctor/test_doctor.sh", MAX_FILE),
+    ("tests/filter/test_governor.c", MAX_FILE),
+    ("tests/settings/test_config.c", MAX_FUNCTION),
+    ("tests/sink/preview/test_preview_keys.c", MAX_FILE),
+    ("tests/sink/test_sink.c", MAX_FILE),
+}
+
+
+def matches(path, patterns):
+    return any(fnmatch.fnmatchcase(path, p) for p in patterns.split())
+
+
+class House:
+    def __init__(self, files, rooms=ROOMS):
+        self.files = files
+        self.floor, self.may = {}, {}
+        for line in rooms.split("\n"):
+            if line:
+                floor, room, *sees = line.split()
+                self.floor[room] = int(floor)
+                self.may[room] = sees
+        self.found = []
+        self.used = set()  # exceptions that were needed
+        self.parts = sorted([*self.floor, *SUBROOMS], key=len, reverse=True)
+        self.code = {f: t for f, t in files.items()
+                     if f.split("/")[0] != "tests" and re.search(r"\.(c|h|cu|cuh|cpp)$", f)}
+        self.includes = {f: self.direct(f, text) for f, text in self.code.items()}
+
+    def say(self, text):
+        if text not in self.found:
+            self.found.append(text)
+
+    def direct(self, file, text):
+        """What the file includes: paths from the top, and system headers in <>."""
+        ret = []
+        for system, name in re.findall(r'^\s*#\s*include\s*(?:(<[^>]+>)|"([^"]+)")', text, re.M):
+            path = system or (f"src/{name}" if f"src/{name}" in self.files else name)
+            if not system and path not in self.files and path not in NO_ROOM:
+                self.say(f'{file} includes "{name}", which is no path from src or from the top')
+            else:
+                ret.append(path)
+        return ret
+
+    def part(self, path):
+        """The room, or room inside of one, that a file is in."""
+        stem = os.path.splitext(path)[0]
+        return next((p for p in self.parts if path.startswith(p + "/") or stem == p), None)
+
+    def room(self, path):
+        part = self.part(path)
+        return part if part in self.floor or part is None else part.rsplit("/", 1)[0]
+
+    def reached(self, file):
+        seen, queue = set(), [file]
+        while queue:
+            new = set(self.includes.get(queue.pop(), ())) - seen
+            seen |= new
+            queue += new
+        return seen - {file}
+
+    def check_door(self, file, header):
+        part, own = self.part(header), self.part(file)
+        if part in (own, None) or part in OPEN:
+            return
+        room = self.room(header)
+        if header in (SUBROOMS.get(part, f"{part}/{os.path.basename(part)}.h"), f"{part}.h"):
+            return
+        # A room inside of another is at home there, but not the other way round.
+        if own in SUBROOMS and part == room == self.room(file) and own != "cuda/lab":
+            return
+        for i, (side, guests, _) in enumerate(SIDE_DOORS):
+            if side == header and own in guests.split():
+                self.used.add(f"the side door of {own} to {header}")
+                return
+        self.say(f"{file} includes {header}, which is private to {part}")
+
+    def check_file(self, file):
+        room, seen = self.room(file), self.reached(file)
+        if not room:
+            return self.say(f"{file} is in no room")
+        may = {r if "/" in r or r == "*" else f"src/{r}" for r in self.may[room]} | {room}
+        if self.part(file) == "cuda/lab":
+            may.add("cuda")
+        for header in sorted(seen):
+            their = self.room(header)
+            if their and their not in may and "*" not in may:
+                self.say(f"{file} sees {header}: {room} may not see {their}")
+        for header in self.includes[file]:
+            self.check_door(file, header)
+        only = next((o for f, o in ONLY if matches(file, f)), None)
+        never = next((n for f, n in NEVER if matches(file, f)), "")
+        for header in sorted(seen):
+            if only and not matches(header, only) or matches(header, never):
+                self.say(f"{file} must not see {header}")
+
+    def arrows(self):
+        ret = {(self.room(f), self.room(h)) for f in self.code for h in self.includes[f]}
+        return {(a, b) for a, b in ret if a and b and a != b}
+
+    def circles(self):
+        """Files that see each other in a circle; x.c and x.h are one."""
+        sees = {}
+        for file, headers in self.includes.items():
+            unit = os.path.splitext(file)[0]
+            sees.setdefault(unit, set()).update(
+                os.path.splitext(h)[0] for h in headers if h in self.code)
+        reach = {}
+        for unit in sees:
+            seen, queue = set(), [unit]
+            while queue:
+                new = sees.get(queue.pop(), set()) - seen - {unit}
+                seen |= new
+                queue += new
+            reach[unit] = seen
+        return {tuple(sorted({u, *(v for v in reach[u] if u in reach.get(v, ()))}))
+                for u in sees} - {(u,) for u in sees}
+
+    def check_lengths(self):
+        for file, text in self.files.items():
+            if not re.search(r"\.(c|h|cu|cuh|cpp|sh|py|build)$", file) and text[:2] != "#!":
+                continue
+            lines = text.splitlines()
+            self.check_length(file, len(lines), MAX_FILE)
+            start = None
+            for i, line in enumerate(lines):
+                if line == "{" or re.match(r"[\w-]+\(\) [{(]$", line):
+                    start = i
+                    while start and lines[start][0] == "{" and lines[start - 1] > " " and \
+                            not lines[start - 1].endswith((";", "}", "*/")):
+                        start -= 1
+                elif line in ("}", ")") and start is not None:
+                    self.check_length(f"{file}:{start + 1}", i - start + 1, MAX_FUNCTION)
+                    start = None
+                elif not line.startswith((" ", "\t")) and line.endswith(";"):
+                    start = None
+
+    def check_length(self, what, lines, most):
+        if lines > most:
+            name = what.split(":")[0]
+            if (name, most) in LONG:
+                self.used.add(f"the length of {name} over {most}")
+            else:
+                self.say(f"{what} has {lines} lines, more than {most}")
+
+    def check(self):
+        for file in self.code:
+            self.check_file(file)
+        circles = self.circles()
+        for circle in circles:
+            if circle in CIRCLES:
+                self.used.add(f"the circle {' '.join(circle)}")
+            else:
+                self.say(f"a circle: {' '.join(circle)}")
+        arrows = self.arrows()
+        upward = [(a, b) for a, b in arrows if self.floor[a] <= self.floor[b]]
+        for a, b in upward:
+            self.say(f"an arrow upward: {a} to {b}")
+        self.check_lengths()
+        rooms, floors = len(self.floor), len(set(self.floor.values()))
+        if rooms > MAX_ROOMS or floors > MAX_FLOORS:
+            self.say(f"{rooms} rooms on {floors} floors: at most {MAX_ROOMS} on {MAX_FLOORS}")
+        self.summary = (f"{rooms} rooms on {floors} floors, {len(arrows)} arrows, "
+                        f"{len(upward)} upward, {len(circles)} circles")
+        return self.found
+
+    def check_exceptions(self):
+        all_exceptions = [f"the side door of {g} to {h}" for h, guests, _ in SIDE_DOORS
+                          for g in guests.split()]
+        all_exceptions += [f"the circle {' '.join(c)}" for c in CIRCLES]
+        all_exceptions += [f"the length of {f} over {most}" for f, most in LONG]
+        for e in all_exceptions:
+            if e not in self.used:
+                self.say(f"{e} is no longer needed: take it out of the table")
+
+    def check_page(self):
+        """The floors that docs/architecture.md draws are those of the table."""
+        page = self.files.get("docs/architecture.md")
+        if page is None:
+            return
+        drawn = {}
+        for floor, names in re.findall(r"^    floor (\d) +(.*)$", page, re.M):
+            for name in names.split():
+                drawn[re.sub(r"(/|\.c|\.\[ch\])$", "", name)] = int(floor)
+        if drawn != self.floor:
+            self.say("docs/architecture.md draws other floors than the table in house.py: "
+                     f"{sorted(set(drawn.items()) ^ set(self.floor.items()))}")
+
+
+# What is added to which file, and a part of what must be said of it.
+PLANTED = [
+    ("src/pipeline/capture.c", "sink/sink.h", "capture.c must not see src/sink/sink.h"),
+    ("src/control/control.c", "pipeline/pipeline.h", "src/control may not see src/pipeline"),
+    ("src/filter/governor.c", "engine/engine.h", "src/filter may not see src/engine"),
+    ("src/filter/governor.c", "source/source.h", "src/filter may not see src/source"),
+    ("src/filter/governor.c", "<time.h>", "governor.c must not see <time.h>"),
+    ("cuda/kernel/generic.cu", "cuda/strips.h", "generic.cu must not see cuda/strips.h"),
+    ("src/pipeline/output.c", "sink/preview/window.h", "private to src/sink/preview"),
+    ("src/source/y4m.c", "picture/snapshot.h", "y4m.c must not see src/picture/snapshot.h"),
+    ("src/source/y4m.c", "engine/process.h", "src/source may not see src/engine"),
+    ("src/source/y4m.c", "source.h", "no path from src or from the top"),
+    ("src/base/error.h", "base/log.h", "a circle: src/base/error src/base/log"),
+    ("src/settings/file.c", "cli/cli.h", "an arrow upward: src/settings to src/cli"),
+    ("src/main.c", "pipeline/capture.h", "private to src/pipeline"),
+]
+
+
+def check_the_checker(files):
+    for file, header, expected in PLANTED:
+        name = header if header.startswith("<") else f'"{header}"'
+        planted = {**files, file: files[file] + f"#include {name}\n"}
+        if header == "base/log.h":
+            planted["src/base/log.h"] += '#include "base/error.h"\n'
+        if not any(expected in line for line in House(planted).check()):
+            yield f"not noticed: {file} includes {name}"
+    long = {**files, "src/long.c": "int f(void)\n{\n" + 500 * "    ;\n" + "}\n"}
+    found = House(long).check()
+    for expected in ("src/long.c has 503 lines", "src/long.c:1 has 503", "long.c is in no room"):
+        if not any(expected in line for line in found):
+            yield f"not noticed: {expected}"
+
+
+def read(top):
+    files = {}
+    for folder in ("src", "cuda", "tools", "tests", "docs"):
+        for where, _, names in os.walk(os.path.join(top, folder)):
+            for path in (os.path.join(where, n) for n in names):
+                if os.path.isfile(path):
+                    with open(path, encoding="utf-8", errors="replace") as f:
+                        files[os.path.relpath(path, top)] = f.read()
+    return files
+
+
+def main():
+    top = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "../..")
+    files = read(top)
+    house = House(files)
+    house.check()
+    house.check_exceptions()
+    house.check_page()
+    found = house.found or list(check_the_checker(files))
+    print("\n".join([*found, house.summary]))
+    return 1 if found else 0
+
+
+sys.exit(main())
