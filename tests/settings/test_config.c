@@ -44,77 +44,77 @@ static void test_defaults_are_valid(void **state)
     assert_memory_equal(&s, &again, sizeof(s));
 }
 
+static const struct {
+    const char *key, *value, *back; /* back NULL: refused */
+} values[] = {
+    {"radius", "0", "0"},
+    {"radius", "32", "32"},
+    {"radius", "33", NULL},
+    {"radius", "-1", NULL},
+    {"radius", "5.5", NULL},
+    {"radius", "", NULL},
+    {"radius", " 5", NULL},
+    {"radius", "5x", NULL},
+    {"radius", "99999999999999999999", NULL},
+    {"sigma-color", "1", "1"},
+    {"sigma-color", "22.5", "22.5"},
+    {"sigma-color", "0", NULL},
+    {"sigma-color", "nan", NULL},
+    {"sigma-color", "inf", NULL},
+    {"sigma-color", "0x10", NULL},
+    {"sigma-color", "201", NULL},
+    {"sigma-color", "1e400", NULL},
+    {"sigma-space", "auto", "auto"},
+    {"sigma-space", "0", "auto"},
+    {"sigma-space", "2", "2"},
+    {"sigma-space", "0.01", NULL},
+    {"size", "640x480", "640x480"},
+    {"size", "641x480", NULL},
+    {"size", "640", NULL},
+    {"size", "640x", NULL},
+    {"size", "x480", NULL},
+    {"size", "640x480x2", NULL},
+    {"size", "99999x2", NULL},
+    {"size", "auto", "auto"},
+    {"size", "2x1", "2x1"},
+    {"fps", "30", "30"},
+    {"fps", "29.97", "30000/1001"},
+    {"fps", "30000/1001", "30000/1001"},
+    {"fps", "12.5", "12500/1000"},
+    {"fps", "0", NULL},
+    {"fps", "1/0", NULL},
+    {"fps", "9999", NULL},
+    {"fps", "1/1000", NULL},
+    {"format", "mjpg", "mjpg"},
+    {"format", "auto", "auto"},
+    {"format", "rgb", NULL},
+    {"output-format", "yu12", "yu12"},
+    {"output-format", "nv12", NULL},
+    {"filter", "none", "none"},
+    {"filter", "median", NULL},
+    {"range", "lorentzian", "lorentzian"},
+    {"window", "square", "square"},
+    {"engine", "simd", "simd"},
+    {"engine", "opencl", NULL},
+    {"preview", "on", "yes"},
+    {"preview", "0", "no"},
+    {"preview", "maybe", NULL},
+    {"latency-budget", "off", "off"},
+    {"latency-budget", "auto", "auto"},
+    {"latency-budget", "12.5", "12.5"},
+    {"latency-budget", "0", NULL},
+    {"latency-budget", "-3", NULL},
+    {"radius-min", "0", NULL},
+    {"frames", "100", "100"},
+    {"threads", "257", NULL},
+    {"input", "/dev/video0", "/dev/video0"},
+    {"nonsense", "1", NULL},
+};
+
 static void test_values(void **state)
 {
-    static const struct {
-        const char *key, *value, *back; /* back NULL: refused */
-    } rows[] = {
-        {"radius", "0", "0"},
-        {"radius", "32", "32"},
-        {"radius", "33", NULL},
-        {"radius", "-1", NULL},
-        {"radius", "5.5", NULL},
-        {"radius", "", NULL},
-        {"radius", " 5", NULL},
-        {"radius", "5x", NULL},
-        {"radius", "99999999999999999999", NULL},
-        {"sigma-color", "1", "1"},
-        {"sigma-color", "22.5", "22.5"},
-        {"sigma-color", "0", NULL},
-        {"sigma-color", "nan", NULL},
-        {"sigma-color", "inf", NULL},
-        {"sigma-color", "0x10", NULL},
-        {"sigma-color", "201", NULL},
-        {"sigma-color", "1e400", NULL},
-        {"sigma-space", "auto", "auto"},
-        {"sigma-space", "0", "auto"},
-        {"sigma-space", "2", "2"},
-        {"sigma-space", "0.01", NULL},
-        {"size", "640x480", "640x480"},
-        {"size", "641x480", NULL},
-        {"size", "640", NULL},
-        {"size", "640x", NULL},
-        {"size", "x480", NULL},
-        {"size", "640x480x2", NULL},
-        {"size", "99999x2", NULL},
-        {"size", "auto", "auto"},
-        {"size", "2x1", "2x1"},
-        {"fps", "30", "30"},
-        {"fps", "29.97", "30000/1001"},
-        {"fps", "30000/1001", "30000/1001"},
-        {"fps", "12.5", "12500/1000"},
-        {"fps", "0", NULL},
-        {"fps", "1/0", NULL},
-        {"fps", "9999", NULL},
-        {"fps", "1/1000", NULL},
-        {"format", "mjpg", "mjpg"},
-        {"format", "auto", "auto"},
-        {"format", "rgb", NULL},
-        {"output-format", "yu12", "yu12"},
-        {"output-format", "nv12", NULL},
-        {"filter", "none", "none"},
-        {"filter", "median", NULL},
-        {"range", "lorentzian", "lorentzian"},
-        {"window", "square", "square"},
-        {"engine", "simd", "simd"},
-        {"engine", "opencl", NULL},
-        {"preview", "on", "yes"},
-        {"preview", "0", "no"},
-        {"preview", "maybe", NULL},
-        {"latency-budget", "off", "off"},
-        {"latency-budget", "auto", "auto"},
-        {"latency-budget", "12.5", "12.5"},
-        {"latency-budget", "0", NULL},
-        {"latency-budget", "-3", NULL},
-        {"radius-min", "0", NULL},
-        {"frames", "100", "100"},
-        {"threads", "257", NULL},
-        {"input", "/dev/video0", "/dev/video0"},
-        {"nonsense", "1", NULL},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct settings s, before;
         struct error err = {.text = ""};
         char value[SETTINGS_PATH_MAX];
@@ -122,16 +122,16 @@ static void test_values(void **state)
 
         settings_init(&s);
         before = s;
-        r = settings_set(&s, rows[i].key, rows[i].value, &err);
-        if (!rows[i].back) {
+        r = settings_set(&s, values[i].key, values[i].value, &err);
+        if (!values[i].back) {
             assert_int_equal(r, -EINVAL);
-            assert_non_null(strstr(err.text, rows[i].key));
+            assert_non_null(strstr(err.text, values[i].key));
             assert_memory_equal(&s, &before, sizeof(s));
             continue;
         }
         assert_int_equal(r, 0);
-        settings_get(&s, key_find(rows[i].key), value, sizeof(value));
-        assert_string_equal(value, rows[i].back);
+        settings_get(&s, key_find(values[i].key), value, sizeof(value));
+        assert_string_equal(value, values[i].back);
     }
 }
 
