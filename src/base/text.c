@@ -23,7 +23,7 @@ static size_t character_length(const unsigned char *p)
     return n;
 }
 
-char *utf8_mend(char *text)
+char *utf8_repair(char *text)
 {
     for (char *p = text; *p;) {
         const size_t n = character_length((const unsigned char *)p);
@@ -44,7 +44,7 @@ static bool is_control(const unsigned char *p)
 
 char *utf8_printable(char *text)
 {
-    for (char *p = utf8_mend(text); *p;) {
+    for (char *p = utf8_repair(text); *p;) {
         const size_t n = character_length((const unsigned char *)p);
 
         if (is_control((const unsigned char *)p))

@@ -3,7 +3,7 @@
 
 /* Puts '?' for each byte of @text that is not part of a UTF-8 character, and returns @text. Names
  * of files and of devices may hold any bytes; a bus throws out who sends such. */
-char *utf8_mend(char *text);
+char *utf8_repair(char *text);
 
 /* The same, and '?' for each byte of a control character: what is left is one line, and moves no
  * cursor and colours nothing in a terminal. For names and texts from outside, where they come in;
@@ -11,7 +11,7 @@ char *utf8_mend(char *text);
 char *utf8_printable(char *text);
 
 /* Writes @text as a string of JSON, with its quotation marks. Control characters beyond ASCII, too,
- * are escaped: who looks at the file has a terminal. '?' as for utf8_mend(). */
+ * are escaped: who looks at the file has a terminal. '?' as for utf8_repair(). */
 void json_print_string(FILE *out, const char *text);
 
 /* Writes @text as a quoted field of CSV, with '?' as for utf8_printable(). */

@@ -9,7 +9,7 @@
 static int refuse(sd_bus_error *e, int code, struct error *err)
 {
     return sd_bus_error_set(e, code == -EINVAL ? SD_BUS_ERROR_INVALID_ARGS : SD_BUS_ERROR_FAILED,
-                            utf8_mend(err->text));
+                            utf8_repair(err->text));
 }
 
 static const struct control_host *host_of(const void *userdata)
@@ -43,7 +43,7 @@ int control_set_key(const struct control_host *host, const char *key, const char
 
 static int reply_text(sd_bus_message *m, char *text)
 {
-    return sd_bus_reply_method_return(m, "s", utf8_mend(text));
+    return sd_bus_reply_method_return(m, "s", utf8_repair(text));
 }
 
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *e)
@@ -177,7 +177,7 @@ static int method_get_keys(sd_bus_message *m, void *userdata, sd_bus_error *e)
         char value[SETTINGS_PATH_MAX];
 
         settings_get(&s, k, value, sizeof(value));
-        r = sd_bus_message_append(reply, "{ss}", k->name, utf8_mend(value));
+        r = sd_bus_message_append(reply, "{ss}", k->name, utf8_repair(value));
     }
     if (r >= 0)
         r = sd_bus_message_close_container(reply);

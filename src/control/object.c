@@ -97,7 +97,7 @@ static int get_key(sd_bus *bus, const char *path, const char *interface, const c
     if (signature != 's')
         return append_number(reply, signature, (const char *)&s + p->key->offset);
     settings_get(&s, p->key, text, sizeof(text));
-    return sd_bus_message_append(reply, "s", utf8_mend(text));
+    return sd_bus_message_append(reply, "s", utf8_repair(text));
 }
 
 /* The value as text, which knows what is allowed. */
@@ -157,7 +157,7 @@ static int get_figure(sd_bus *bus, const char *path, const char *interface, cons
         return append_number(reply, *p->figure->type, field);
     if (p->figure == &figures[STATE])
         return sd_bus_message_append(reply, "s", status.state);
-    return sd_bus_message_append(reply, "s", utf8_mend(field));
+    return sd_bus_message_append(reply, "s", utf8_repair(field));
 }
 
 static void add_key(struct control_object *o, size_t i, const struct key *key)

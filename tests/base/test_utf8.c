@@ -34,7 +34,7 @@ static void test_mend(void **state)
         char text[32];
 
         (void)snprintf(text, sizeof(text), "%s", cases[i][0]);
-        assert_string_equal(utf8_mend(text), cases[i][1]);
+        assert_string_equal(utf8_repair(text), cases[i][1]);
     }
 }
 

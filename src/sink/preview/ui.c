@@ -10,7 +10,7 @@
 #define FADE_NS (SECOND_NS / 2)     /* then fading */
 #define PICTURE_NS (SECOND_NS / 30) /* between the pictures of a fade */
 #define STATUS_NS (SECOND_NS / 4)
-#define EDGE 0.01      /* a line let go so near to an edge goes away */
+#define EDGE 0.01      /* a line that is dropped so near to an edge goes away */
 #define LINE_STEP 0.02 /* of the arrow keys */
 
 void preview_ui_init(struct preview_ui *ui)
