@@ -98,14 +98,22 @@ static double second_highest_other(const struct governor *g)
 }
 
 /* Stamps that jitter must not make the budget waver with them: too long an interval makes the next
- * one too short. A camera that has changed its rate is off to the same side every time. */
+ * one too short. A camera that has changed its rate is off to the same side every time. No jitter
+ * makes two intervals in a row more than twice as long, and the first one is only compared with
+ * what the camera announced. */
 static void smooth_interval(struct governor *g, double interval)
 {
     const double off = interval - g->interval_ns;
+    const bool first = g->n_off == 0;
+    double weight = 0.05;
 
     g->n_off = (off > 0.0) == g->off_above ? g->n_off + 1 : 1;
     g->off_above = off > 0.0;
-    g->interval_ns += (g->n_off > JITTER_FRAMES ? 0.2 : 0.05) * off;
+    if (off > g->interval_ns && (first || g->n_off > 1))
+        weight = 0.5;
+    else if (g->n_off > JITTER_FRAMES)
+        weight = 0.2;
+    g->interval_ns += weight * off;
 }
 
 /* The frame interval, from timestamps and frame numbers, so that frames lost on the way do not

@@ -453,6 +453,22 @@ static void test_stamps_become_older(void **state)
     assert_int_equal(changes(&r, 600, r.n), 0);
 }
 
+/* A camera that is many times slower than it said leaves time for what would not fit else. */
+static void test_wrong_rate_announced(void **state)
+{
+    const struct governor_config request = {
+        .budget_ns = 600000000, .interval_ns = 33333333, .radius = 5, .radius_min = 1};
+    const struct machine slow = {10 * MS, 70 * MS / 81, 20 * MS, 0.05, 0};
+    struct run r;
+
+    (void)state;
+    start_camera(&r, slow, 30, 690, 0);
+    governor_configure(&r.governor, &request);
+    r.interval_ns = 700000000;
+    frames(&r, 30, 1.0);
+    assert_int_equal(changes(&r, 0, r.n), 0);
+}
+
 /* The first frame can be younger, or much older, than what follows. */
 static void test_odd_first_stamp(void **state)
 {
@@ -604,6 +620,7 @@ int main(void)
         cmocka_unit_test(test_old_stamps_cost_nothing),
         cmocka_unit_test(test_old_stamps_under_load),
         cmocka_unit_test(test_stamps_become_older),
+        cmocka_unit_test(test_wrong_rate_announced),
         cmocka_unit_test(test_odd_first_stamp),
         cmocka_unit_test(test_late_reading_counts),
         cmocka_unit_test(test_tenfold_step_is_still_filtered),

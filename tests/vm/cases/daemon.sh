@@ -394,7 +394,7 @@ clock_jumps() {
 # vivid stamps no frame before it is there, so the stamps are made older on their way here: by
 # more than those of real cameras are, because everything else is slower here, too.
 old_stamps() {
-    local library=${bilatcam%/*}/tests/libold-stamps.so
+    local library=${bilatcam%/*}/tests/vm/libold-stamps.so
     [ -e "$library" ] || skip "no $library: it is built with the tests"
     LD_PRELOAD=$library OLD_STAMPS_MS=900 check_old_stamps 600 -i "$camera" --format yuyv --size 320x180 --fps 5 --frames 20
 }
