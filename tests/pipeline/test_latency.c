@@ -56,7 +56,8 @@ static void test_old_stamps_are_filtered(void **state)
         /* The camera's own delay is told apart from what is added. */
         assert_true(s.stage[STAGE_LATENCY].max_ns >= c->age_ns);
         assert_true(histogram_percentile(&s.stage[STAGE_CAMERA], 50) >= c->age_ns * 95 / 100);
-        if (s.stage[STAGE_ADDED].max_ns < interval_ns * 9 / 10) {
+        /* One late frame of all changes nothing. */
+        if (histogram_percentile(&s.stage[STAGE_ADDED], 98) < interval_ns * 9 / 10) {
             assert_int_equal(s.radius_min_used, 2);
             return;
         }
