@@ -413,14 +413,15 @@ static bool tolerate_damage(struct capture *c)
     return handle_read_error(c, -ETIMEDOUT, &err);
 }
 
-/* What is known of a frame stamped @t_capture_ns that was read at @t_read_ns. */
-static void note_times(struct capture *c, int64_t t_capture_ns, int64_t t_read_ns)
+/* What is known of the frame in the slot: @t_wait_ns and @t_read_ns are around its reading. */
+static void note_times(struct capture *c, int64_t t_wait_ns, int64_t t_read_ns)
 {
     struct slot *slot = c->slot;
+    const int64_t t_capture_ns = slot->raw.t_capture_ns;
     int64_t t_readable_ns;
 
     slot->wait_ns = t_read_ns - t_capture_ns;
-    slot->camera_ns = camera_delay_step(&c->delay, t_capture_ns, t_read_ns);
+    slot->camera_ns = camera_delay_step(&c->delay, t_capture_ns, t_wait_ns, t_read_ns);
     t_readable_ns = t_capture_ns + slot->camera_ns;
     slot->t_readable_ns = t_readable_ns < t_read_ns ? t_readable_ns : t_read_ns;
     slot->t_ready_ns = now_ns();
@@ -428,7 +429,7 @@ static void note_times(struct capture *c, int64_t t_capture_ns, int64_t t_read_n
 }
 
 /* False: the reader of the ring has gone. */
-static bool deliver(struct capture *c, const struct frame *image)
+static bool deliver(struct capture *c, const struct frame *image, int64_t t_wait_ns)
 {
     const int64_t t_read = now_ns();
     const bool whole = take_picture(c, image);
@@ -436,7 +437,7 @@ static bool deliver(struct capture *c, const struct frame *image)
     if (whole && c->state != STREAM_RUNS)
         note_running(c);
     c->source->ops->release(c->source);
-    note_times(c, c->slot->raw.t_capture_ns, t_read);
+    note_times(c, t_wait_ns, t_read);
     if (!whole) {
         c->n_bad_jpegs++;
         return tolerate_damage(c);
@@ -454,8 +455,9 @@ static bool read_one(struct capture *c)
     const struct shared *s = c->shared;
     struct error err = {.text = ""};
     struct frame image;
+    const int64_t t_wait_ns = now_ns();
     const int r = c->source->ops->read(c->source, &image, &err);
-    bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image);
+    bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image, t_wait_ns);
 
     report(c);
     /* A live stream ends when enough frames came out: some may never get there. */
