@@ -117,8 +117,8 @@ replug_again_and_again() {
 # The filter is slow, so that there are pictures on their way when the camera goes, and that there
 # is time for an old one when it is back. None may be shown.
 replug_slow_filter() {
-    settings=(--engine reference --radius 3)
-    still_picture 10
+    settings=(--engine reference --radius 3 --sigma-color 40)
+    still_picture 1
     make_expected yuyv 320x180 yuyv
     cp expected.raw 2.raw
     still_picture
@@ -127,7 +127,7 @@ replug_slow_filter() {
     watch_pictures -i "$camera"
     camera_goes
     camera_returns replug bind
-    still_picture 10
+    still_picture 1
     wait_for "the picture" reader_shows 2.raw
     stop_bilatcam
     check_runs '1 [^1]*2'

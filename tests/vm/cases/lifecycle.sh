@@ -76,7 +76,7 @@ replug() {
 # The camera comes back with another picture, so that it is told from a repeated one.
 unplug_replug() {
     local before reconnects
-    still_picture 10
+    still_picture 1
     make_expected yuyv 320x180 yuyv
     mv expected.raw after.raw
     still_picture
@@ -90,7 +90,7 @@ unplug_replug() {
     wait_for "frames while there is no camera" reader_has $((before + 2))
     replug bind
     wait_for "the camera to be back" test -e "$camera"
-    still_picture 10
+    still_picture 1
     wait_for "the new picture" reader_shows after.raw
     stop_bilatcam
     reconnects=$(statistic reconnects)
