@@ -41,6 +41,8 @@ static void run_live(const struct stamps *c, int n_frames, int radius, int ms, i
     close_bench(&b);
 }
 
+static bool too_slow; /* for one of the tests to say anything */
+
 /* Every frame is filtered at the radius asked for, however old its stamp is. A machine that has
  * other work can really be too slow: then what the program added says so, and the run is repeated.
  */
@@ -62,7 +64,7 @@ static void test_old_stamps_are_filtered(void **state)
             return;
         }
     }
-    skip();
+    too_slow = true;
 }
 
 /* Too slow at any radius: frames pass, and those that find out whether it is still so are not
@@ -99,9 +101,15 @@ int main(void)
         cmocka_unit_test_prestate(test_old_stamps_are_filtered, (void *)&stamps[2]),
         cmocka_unit_test(test_probes_are_not_shown),
     };
+    int failed;
 
     for (int i = 0; i < 3; i++)
         tests[i].name = stamps[i].text;
     log_set_level(LOG_QUIET);
-    return cmocka_run_group_tests_name("latency", tests, NULL, NULL);
+    failed = cmocka_run_group_tests_name("latency", tests, NULL, NULL);
+    if (!failed && too_slow) {
+        puts("skipped: the machine was too busy in each of the runs");
+        return 77;
+    }
+    return failed;
 }
