@@ -446,7 +446,7 @@ static bool deliver(struct capture *c, const struct frame *image, int64_t t_wait
     c->n_delivered++;
     if (ring_put(c->out, &c->slot) == 0)
         return true;
-    stats_unshown(c->shared->stats, 1);
+    stats_not_shown(c->shared->stats, 1);
     return false;
 }
 

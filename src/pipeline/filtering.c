@@ -273,7 +273,7 @@ static int finish_job(struct filtering *f)
     memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
     r = ring_put(f->out, &slot);
     if (r)
-        stats_unshown(f->shared->stats, 1);
+        stats_not_shown(f->shared->stats, 1);
     f->spare[f->n_spare++] = slot;
     return r;
 }
@@ -286,7 +286,7 @@ static void abandon(struct filtering *f)
     while (f->n_jobs)
         f->spare[f->n_spare++] = f->jobs[--f->n_jobs].slot;
     n += ring_discard(f->in, &f->spare[0]);
-    stats_unshown(f->shared->stats, n);
+    stats_not_shown(f->shared->stats, n);
 }
 
 static int64_t deadline(int64_t ns)

@@ -49,11 +49,11 @@ static void control_status(void *user, struct sink_status *ret)
     last = stats_last_second(&stats, now_ns());
     *ret = (struct sink_status){
         .fps = last ? last->fps : 0.0,
-        .latency_p50_ns = last ? last->p50_ns[STAGE_LATENCY] : 0,
-        .latency_p99_ns = last ? last->p99_ns[STAGE_LATENCY] : 0,
-        .added_p50_ns = last ? last->p50_ns[STAGE_ADDED] : 0,
-        .added_p99_ns = last ? last->p99_ns[STAGE_ADDED] : 0,
-        .camera_ns = last ? last->p50_ns[STAGE_CAMERA] : 0,
+        .latency_p50_ns = last ? last->p50_ns[SPAN_LATENCY] : 0,
+        .latency_p99_ns = last ? last->p99_ns[SPAN_LATENCY] : 0,
+        .added_p50_ns = last ? last->p50_ns[SPAN_ADDED] : 0,
+        .added_p99_ns = last ? last->p99_ns[SPAN_ADDED] : 0,
+        .camera_ns = last ? last->p50_ns[SPAN_CAMERA] : 0,
         .budget_ns = budget_ns,
         .radius_requested = w.filter.radius,
         .radius = stats.radius_last,
@@ -193,7 +193,7 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
 {
     stats_snapshot(p->shared.stats, stats);
     stats->frames_dropped +=
-        stats->frames_unshown + ring_dropped(p->captured) + ring_dropped(p->filtered);
+        stats->frames_not_shown + ring_dropped(p->captured) + ring_dropped(p->filtered);
     stats_balance(stats, atomic_load(&p->ended));
     *header = p->header;
     (void)pthread_mutex_lock(&p->shared.lock);

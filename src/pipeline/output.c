@@ -159,21 +159,21 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
 {
     const int64_t t_now = now_ns();
     const int64_t added_ns = t_now - slot->t_readable_ns;
-    int64_t stages[N_STAGES];
+    int64_t spans[N_SPANS];
 
-    stages[STAGE_WAIT] = slot->wait_ns;
-    stages[STAGE_CONVERT] = slot->convert_ns;
-    stages[STAGE_FILTER] = slot->filter_ns;
-    stages[STAGE_WRITE] = t_now - t_write_ns;
-    stages[STAGE_LATENCY] = t_now - slot->raw.t_capture_ns;
-    stages[STAGE_CAMERA] = slot->camera_ns;
-    stages[STAGE_ADDED] = added_ns;
-    stats_output(o->shared->stats, stages, slot->radius_requested, slot->radius, t_now);
+    spans[SPAN_WAIT] = slot->wait_ns;
+    spans[SPAN_CONVERT] = slot->convert_ns;
+    spans[SPAN_FILTER] = slot->filter_ns;
+    spans[SPAN_WRITE] = t_now - t_write_ns;
+    spans[SPAN_LATENCY] = t_now - slot->raw.t_capture_ns;
+    spans[SPAN_CAMERA] = slot->camera_ns;
+    spans[SPAN_ADDED] = added_ns;
+    stats_output(o->shared->stats, spans, slot->radius_requested, slot->radius, t_now);
     (void)pthread_mutex_lock(&o->shared->lock);
     o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
     o->shared->camera_ns = slot->camera_ns;
     (void)pthread_mutex_unlock(&o->shared->lock);
-    trace_frame(o->trace, slot, stages);
+    trace_frame(o->trace, slot, spans);
 }
 
 static void measure(struct output *o, const struct slot *slot)
@@ -304,7 +304,7 @@ static int show_new(struct output *o, bool wants_card)
 
     o->last = old ? NULL : o->slot->result;
     if (old || r)
-        stats_unshown(s->stats, 1);
+        stats_not_shown(s->stats, 1);
     else if (++o->n_shown == s->max_frames)
         shared_stop(s);
     return r == -EAGAIN ? 0 : r;
@@ -331,7 +331,7 @@ void *output_run(void *arg)
     }
     if (r)
         shared_stop(s);
-    stats_unshown(s->stats, ring_discard(o->in, &o->slot));
+    stats_not_shown(s->stats, ring_discard(o->in, &o->slot));
     (void)!write(s->done_fd, &(uint64_t){1}, sizeof(uint64_t));
     return NULL;
 }

@@ -14,8 +14,8 @@
 struct stats_recorder {
     pthread_mutex_t lock; /* guards the rest */
     struct stats s;
-    int64_t t_second_ns;              /* when the present second began; 0 = no frame yet */
-    struct histogram stage[N_STAGES]; /* of the present second */
+    int64_t t_second_ns;            /* when the present second began; 0 = no frame yet */
+    struct histogram span[N_SPANS]; /* of the present second */
     int radius_min, radius_max;
 };
 
@@ -111,43 +111,43 @@ static void end_second(struct stats_recorder *r, int64_t t_now_ns)
     const double seconds = (double)(t_now_ns - r->t_second_ns) / 1e9;
 
     second->t_end_ns = t_now_ns;
-    second->fps = (double)r->stage[0].n / seconds;
+    second->fps = (double)r->span[0].n / seconds;
     second->radius_min = r->radius_min;
     second->radius_max = r->radius_max;
-    for (int i = 0; i < N_STAGES; i++) {
-        second->p50_ns[i] = histogram_percentile(&r->stage[i], 50);
-        second->p95_ns[i] = histogram_percentile(&r->stage[i], 95);
-        second->p99_ns[i] = histogram_percentile(&r->stage[i], 99);
-        second->max_ns[i] = r->stage[i].max_ns;
+    for (int i = 0; i < N_SPANS; i++) {
+        second->p50_ns[i] = histogram_percentile(&r->span[i], 50);
+        second->p95_ns[i] = histogram_percentile(&r->span[i], 95);
+        second->p99_ns[i] = histogram_percentile(&r->span[i], 99);
+        second->max_ns[i] = r->span[i].max_ns;
     }
-    memset(r->stage, 0, sizeof(r->stage));
+    memset(r->span, 0, sizeof(r->span));
     r->t_second_ns = t_now_ns;
 }
 
-static void count_in_second(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius,
+static void count_in_second(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int radius,
                             int64_t t_now_ns)
 {
     if (!r->t_second_ns)
         r->t_second_ns = t_now_ns;
     if (t_now_ns - r->t_second_ns >= 1000000000)
         end_second(r, t_now_ns);
-    if (!r->stage[0].n)
+    if (!r->span[0].n)
         r->radius_min = r->radius_max = radius;
     r->radius_min = radius < r->radius_min ? radius : r->radius_min;
     r->radius_max = radius > r->radius_max ? radius : r->radius_max;
-    for (int i = 0; i < N_STAGES; i++)
-        histogram_add(&r->stage[i], stage_ns[i]);
+    for (int i = 0; i < N_SPANS; i++)
+        histogram_add(&r->span[i], span_ns[i]);
 }
 
-void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius_requested,
+void stats_output(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int radius_requested,
                   int radius, int64_t t_now_ns)
 {
     struct stats *s = &r->s;
 
     (void)pthread_mutex_lock(&r->lock);
-    for (int i = 0; i < N_STAGES; i++)
-        histogram_add(&s->stage[i], stage_ns[i]);
-    count_in_second(r, stage_ns, radius, t_now_ns);
+    for (int i = 0; i < N_SPANS; i++)
+        histogram_add(&s->span[i], span_ns[i]);
+    count_in_second(r, span_ns, radius, t_now_ns);
     s->radius_requested = radius_requested;
     s->radius_last = radius;
     if (s->radius_min_used < 0 || radius < s->radius_min_used)
@@ -158,10 +158,10 @@ void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], in
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-void stats_unshown(struct stats_recorder *r, uint64_t n)
+void stats_not_shown(struct stats_recorder *r, uint64_t n)
 {
     (void)pthread_mutex_lock(&r->lock);
-    r->s.frames_unshown += n;
+    r->s.frames_not_shown += n;
     (void)pthread_mutex_unlock(&r->lock);
 }
 
@@ -204,7 +204,7 @@ static void print_text(FILE *out, const char *name, const char *text)
     fputs(", ", out);
 }
 
-static void print_stage(FILE *out, const char *name, const struct histogram *h)
+static void print_span(FILE *out, const char *name, const struct histogram *h)
 {
     fprintf(out, "\"%s\": {\"p50\": %.3f, \"p95\": %.3f, \"p99\": %.3f, \"max\": %.3f}, ", name,
             (double)histogram_percentile(h, 50) / 1e6, (double)histogram_percentile(h, 95) / 1e6,
@@ -227,10 +227,10 @@ void stats_print_json(const struct stats_header *header, const struct stats *s, 
             (unsigned long long)s->frames_dropped, (unsigned long long)s->frames_bad);
     fprintf(out, "\"radius_requested\": %d, \"radius_min_used\": %d, \"radius_last\": %d, ",
             s->radius_requested, s->radius_min_used, s->radius_last);
-    print_stage(out, "latency_ms", &s->stage[STAGE_LATENCY]);
-    print_stage(out, "camera_ms", &s->stage[STAGE_CAMERA]);
-    print_stage(out, "added_ms", &s->stage[STAGE_ADDED]);
-    print_stage(out, "filter_ms", &s->stage[STAGE_FILTER]);
+    print_span(out, "latency_ms", &s->span[SPAN_LATENCY]);
+    print_span(out, "camera_ms", &s->span[SPAN_CAMERA]);
+    print_span(out, "added_ms", &s->span[SPAN_ADDED]);
+    print_span(out, "filter_ms", &s->span[SPAN_FILTER]);
     if (s->noisy_error > 0.0 && s->filtered_error > 0.0)
         fprintf(out, "\"psnr_gain_db\": %.3f, ", 10.0 * log10(s->noisy_error / s->filtered_error));
     fprintf(out, "\"reconnects\": %llu}\n", (unsigned long long)s->reconnects);

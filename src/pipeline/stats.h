@@ -23,38 +23,39 @@ void histogram_add(struct histogram *h, int64_t ns);
 /* The duration that @percent % of all do not exceed; 0 when there are none. */
 int64_t histogram_percentile(const struct histogram *h, double percent);
 
-enum stage {
-    STAGE_WAIT,    /* from the camera's stamp until the frame was read */
-    STAGE_CONVERT, /* camera layout to working layout */
-    STAGE_FILTER,
-    STAGE_WRITE,
-    STAGE_LATENCY, /* from the camera's stamp to the end of the write: camera and added */
-    STAGE_CAMERA,  /* the camera's own delay */
-    STAGE_ADDED,   /* from when the frame could be read to the end of the write: the budget's */
-    N_STAGES
+/* What parts of a frame's way are timed. */
+enum span {
+    SPAN_WAIT,    /* from the camera's stamp until the frame was read */
+    SPAN_CONVERT, /* camera layout to working layout */
+    SPAN_FILTER,
+    SPAN_WRITE,
+    SPAN_LATENCY, /* from the camera's stamp to the end of the write: camera and added */
+    SPAN_CAMERA,  /* the camera's own delay */
+    SPAN_ADDED,   /* from when the frame could be read to the end of the write: the budget's */
+    N_SPANS
 };
 
 /* One second of the run in which frames came out. */
 struct second {
     int64_t t_end_ns;
     double fps;
-    int64_t p50_ns[N_STAGES], p95_ns[N_STAGES], p99_ns[N_STAGES], max_ns[N_STAGES];
+    int64_t p50_ns[N_SPANS], p95_ns[N_SPANS], p99_ns[N_SPANS], max_ns[N_SPANS];
     int radius_min, radius_max; /* used in it */
 };
 
 #define STATS_SECONDS 64
 
 struct stats {
-    uint64_t frames_in;      /* all that the source had: delivered, dropped and bad */
-    uint64_t frames_out;     /* written to the sinks */
-    uint64_t frames_dropped; /* lost before or between the stages */
-    uint64_t frames_bad;     /* damaged */
-    uint64_t frames_unshown; /* in flight at the end of the run; reported as dropped */
+    uint64_t frames_in;        /* all that the source had: delivered, dropped and bad */
+    uint64_t frames_out;       /* written to the sinks */
+    uint64_t frames_dropped;   /* lost before or between the stages */
+    uint64_t frames_bad;       /* damaged */
+    uint64_t frames_not_shown; /* delivered, but not written; reported as dropped */
     uint64_t reconnects;
     int radius_requested, radius_min_used, radius_last; /* -1 = no frame yet */
     int64_t t_first_ns, t_last_ns;                      /* ends of the first and last write */
     double noisy_error, filtered_error;   /* squared, summed over all samples, against the truth */
-    struct histogram stage[N_STAGES];     /* since the start */
+    struct histogram span[N_SPANS];       /* since the start */
     uint64_t n_seconds;                   /* that have passed */
     struct second history[STATS_SECONDS]; /* of second n at [n % STATS_SECONDS] */
 };
@@ -78,12 +79,12 @@ void stats_destroy(struct stats_recorder *r);
 void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64_t bad,
                  uint64_t reconnects);
 
-/* One frame has left. Times in ns by stage. Context: the output thread. */
-void stats_output(struct stats_recorder *r, const int64_t stage_ns[N_STAGES], int radius_requested,
+/* One frame has left. Times in ns by span. Context: the output thread. */
+void stats_output(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int radius_requested,
                   int radius, int64_t t_now_ns);
 
-/* @n frames were on their way when the run ended: they count as dropped. */
-void stats_unshown(struct stats_recorder *r, uint64_t n);
+/* @n frames that were delivered are not shown: they count as dropped. */
+void stats_not_shown(struct stats_recorder *r, uint64_t n);
 
 /* Squared errors of one frame against its truth. Context: the output thread. */
 void stats_quality(struct stats_recorder *r, double noisy_error, double filtered_error);

@@ -158,7 +158,7 @@ void trace_begin(struct trace *t)
         put_line(t, columns, (int)sizeof(columns) - 1);
 }
 
-void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_ns[N_STAGES])
+void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns[N_SPANS])
 {
     char line[LINE_BYTES];
     int n;
@@ -167,11 +167,11 @@ void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_n
         return;
     n = snprintf(line, sizeof(line), "%.3f,%" PRIu64 ",%d,%d", (double)slot->raw.t_capture_ns / 1e6,
                  slot->raw.seq, slot->radius_requested, slot->radius);
-    for (int i = 0; i <= STAGE_LATENCY; i++)
-        n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f", (double)stage_ns[i] / 1e6);
+    for (int i = 0; i <= SPAN_LATENCY; i++)
+        n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f", (double)span_ns[i] / 1e6);
     n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f,%.3f,%.3f\n",
-                  (double)slot->budget_ns / 1e6, (double)stage_ns[STAGE_CAMERA] / 1e6,
-                  (double)stage_ns[STAGE_ADDED] / 1e6);
+                  (double)slot->budget_ns / 1e6, (double)span_ns[SPAN_CAMERA] / 1e6,
+                  (double)span_ns[SPAN_ADDED] / 1e6);
     put_line(t, line, n);
 }
 

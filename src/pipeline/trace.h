@@ -17,7 +17,7 @@ int trace_open(struct trace **ret, const char *path, int stop_fd, struct error *
 void trace_begin(struct trace *t);
 
 /* Accepts NULL. Returns at once. */
-void trace_frame(struct trace *t, const struct slot *slot, const int64_t stage_ns[N_STAGES]);
+void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns[N_SPANS]);
 
 /* Writes what is in the buffer as long as it gets on, and takes no more lines. Accepts NULL.
  * Context: any thread, while the output thread may still be at work. */

@@ -411,7 +411,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         (void)pthread_join(threads[i], NULL);
     stats_snapshot(k.shared.stats, &s);
-    s.frames_dropped += s.frames_unshown + ring_dropped(k.captured) + ring_dropped(k.filtered);
+    s.frames_dropped += s.frames_not_shown + ring_dropped(k.captured) + ring_dropped(k.filtered);
     printf("seed %" PRIu64 ": %" PRIu64 " frames in = %" PRIu64 " out + %" PRIu64
            " dropped + %" PRIu64 " bad; %d faults, %" PRIu64 " reconnects\n"
            "memory %ld -> %ld KiB, descriptors %d -> %d, threads %d -> %d\n",

@@ -340,7 +340,7 @@ void close_bench(struct bench *b)
     struct stats s;
 
     stats_snapshot(b->shared.stats, &s);
-    assert_int_equal(s.frames_in, s.frames_out + s.frames_unshown + s.frames_dropped);
+    assert_int_equal(s.frames_in, s.frames_out + s.frames_not_shown + s.frames_dropped);
     capture_close(&b->capture);
     filtering_close(&b->filtering);
     assert_int_equal(output_close(&b->output), 0);

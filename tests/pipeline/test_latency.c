@@ -56,10 +56,10 @@ static void test_old_stamps_are_filtered(void **state)
 
         run_live(c, 60, 2, 0, BUDGET_AUTO, &s);
         /* The camera's own delay is told apart from what is added. */
-        assert_true(s.stage[STAGE_LATENCY].max_ns >= c->age_ns);
-        assert_true(histogram_percentile(&s.stage[STAGE_CAMERA], 50) >= c->age_ns * 95 / 100);
+        assert_true(s.span[SPAN_LATENCY].max_ns >= c->age_ns);
+        assert_true(histogram_percentile(&s.span[SPAN_CAMERA], 50) >= c->age_ns * 95 / 100);
         /* One late frame of all changes nothing. */
-        if (histogram_percentile(&s.stage[STAGE_ADDED], 98) < interval_ns * 9 / 10) {
+        if (histogram_percentile(&s.span[SPAN_ADDED], 98) < interval_ns * 9 / 10) {
             assert_int_equal(s.radius_min_used, 2);
             return;
         }

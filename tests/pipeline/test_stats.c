@@ -50,7 +50,7 @@ static void test_json(void **state)
                                   .format_out = "yu12",
                                   .width = 64,
                                   .height = 48};
-    const int64_t stage[N_STAGES] = {1000000, 2000000, 3000000, 4000000, 10000000};
+    const int64_t span[N_SPANS] = {1000000, 2000000, 3000000, 4000000, 10000000};
     struct stats_recorder *r = NULL;
     struct stats s;
     char text[2048] = "";
@@ -60,13 +60,13 @@ static void test_json(void **state)
     assert_non_null(out);
     assert_int_equal(stats_create(&r), 0);
     stats_input(r, 12, 1, 2, 3);
-    stats_output(r, stage, 5, 5, 1000000000);
-    stats_output(r, stage, 5, 2, 1500000000);
-    stats_output(r, stage, 5, 4, 2000000000);
+    stats_output(r, span, 5, 5, 1000000000);
+    stats_output(r, span, 5, 2, 1500000000);
+    stats_output(r, span, 5, 4, 2000000000);
     stats_quality(r, 100.0, 10.0);
-    stats_unshown(r, 6);
+    stats_not_shown(r, 6);
     stats_snapshot(r, &s);
-    assert_int_equal(s.frames_unshown, 6);
+    assert_int_equal(s.frames_not_shown, 6);
     stats_print_json(&header, &s, out);
     assert_int_equal(fclose(out), 0);
     stats_destroy(r);
