@@ -55,12 +55,11 @@ struct frame {
     int width, height; /* luma samples */
     struct colour colour;
     uint8_t *plane[3];
-    size_t stride[3];           /* bytes from one row to the next, at least the row's own bytes */
-    size_t bytes;               /* length of plane[0], compressed formats only */
-    int64_t t_capture_ns;       /* CLOCK_MONOTONIC, when the camera had the frame */
-    uint64_t seq;               /* the source's frame number, from 0 */
-    const struct frame *before; /* the same picture unfiltered, for sinks that compare; or NULL */
-    const char *y4m_tags;       /* of its FRAME line in a YUV4MPEG2 stream; or NULL */
+    size_t stride[3];     /* bytes from one row to the next, at least the row's own bytes */
+    size_t bytes;         /* length of plane[0], compressed formats only */
+    int64_t t_capture_ns; /* CLOCK_MONOTONIC, when the camera had the frame */
+    uint64_t seq;         /* the source's frame number, from 0 */
+    const char *y4m_tags; /* of its FRAME line in a YUV4MPEG2 stream; or NULL */
 };
 
 struct fraction {

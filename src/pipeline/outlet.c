@@ -195,9 +195,10 @@ static bool available(struct outlet *o)
     return true;
 }
 
-static int write_now(struct outlet *o, const struct frame *f, struct error *err)
+static int write_now(struct outlet *o, const struct frame *f, const struct frame *before,
+                     struct error *err)
 {
-    const int r = o->sink->ops->write(o->sink, f, err);
+    const int r = o->sink->ops->write(o->sink, f, before, err);
 
     if (r == 0)
         backoff_works(&o->retries, now_ns());
@@ -208,10 +209,10 @@ static int write_now(struct outlet *o, const struct frame *f, struct error *err)
 }
 
 /* @f as the sink wants it: itself, or converted to @scratch. */
-static struct frame fit(struct outlet *o, const struct frame *f, struct frame *scratch)
+static const struct frame *fit(struct outlet *o, const struct frame *f, struct frame *scratch)
 {
     if (same_layout(f, &o->picture))
-        return *f;
+        return f;
     if (o->scaler) {
         convert_frame(&o->resized, f);
         scaler_run(o->scaler, scratch, &o->resized);
@@ -221,24 +222,19 @@ static struct frame fit(struct outlet *o, const struct frame *f, struct frame *s
     scratch->seq = f->seq;
     scratch->t_capture_ns = f->t_capture_ns;
     scratch->y4m_tags = f->y4m_tags;
-    return *scratch;
+    return scratch;
 }
 
 int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,
                  struct error *err)
 {
-    struct frame shown, compared;
-
     if (!available(o))
         return -EAGAIN;
     o->shown_state = -1;
-    shown = fit(o, f, &o->scratch);
-    shown.before = NULL;
-    if (before && o->sink->compare) {
-        compared = fit(o, before, &o->scratch_before);
-        shown.before = &compared;
-    }
-    return write_now(o, &shown, err);
+    f = fit(o, f, &o->scratch);
+    if (before)
+        before = o->sink->compare ? fit(o, before, &o->scratch_before) : NULL;
+    return write_now(o, f, before, err);
 }
 
 int outlet_write_card(struct outlet *o, enum stream_state state, struct error *err)
@@ -264,5 +260,5 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
         card_draw(&o->card, text);
     o->drawn = o->shown_state = (int)state;
     o->card.t_capture_ns = now_ns();
-    return write_now(o, &o->card, err);
+    return write_now(o, &o->card, NULL, err);
 }

@@ -292,7 +292,8 @@ static int wait_for_room(const struct loopback *l, int64_t deadline, struct erro
     return n < 0 && errno == EINTR ? 0 : write_error(l, -EAGAIN, err);
 }
 
-static int loopback_write(struct sink *s, const struct frame *f, struct error *err)
+static int loopback_write(struct sink *s, const struct frame *f, const struct frame *before,
+                          struct error *err)
 {
     struct loopback *l = (struct loopback *)s;
     const uint8_t *data = arrange(l, f);
@@ -300,6 +301,7 @@ static int loopback_write(struct sink *s, const struct frame *f, struct error *e
     int r = pace_wait(&l->pace, l->stop_fd);
     const int64_t deadline = now_ns() + STUCK_NS;
 
+    (void)before;
     if (r < 0)
         return error_set(err, r, "stopped");
     while ((n = write(l->fd, data, l->size)) < 0) {

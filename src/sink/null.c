@@ -25,10 +25,12 @@ static int null_open(struct sink **ret, const struct sink_config *config, struct
     return 0;
 }
 
-static int null_write(struct sink *s, const struct frame *f, struct error *err)
+static int null_write(struct sink *s, const struct frame *f, const struct frame *before,
+                      struct error *err)
 {
     (void)s;
     (void)f;
+    (void)before;
     (void)err;
     return 0;
 }

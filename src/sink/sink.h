@@ -50,7 +50,7 @@ struct sink {
     struct frame picture; /* format, size, colour and strides that write wants; no planes */
     bool hold;            /* readers expect frames at all times: repeat the last one */
     bool card;            /* write takes the card (picture/card.h), too, while nothing comes */
-    bool compare;         /* write wants the `before` of each frame; the card has none */
+    bool compare;         /* write wants the picture before the filter, too */
 };
 
 struct sink_ops {
@@ -59,9 +59,11 @@ struct sink_ops {
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 
     /* Takes one frame laid out as `picture` says (rows packed where strides are packed there);
-     * the samples are the caller's again on return. 0; -EPIPE: the reader closed; -ENOSPC;
-     * -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
-    int (*write)(struct sink *s, const struct frame *f, struct error *err);
+     * the samples are the caller's again on return. @before is the same picture unfiltered and laid
+     * out alike; NULL where the sink does not `compare`, and for cards. 0; -EPIPE: the reader
+     * closed; -ENOSPC; -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
+    int (*write)(struct sink *s, const struct frame *f, const struct frame *before,
+                 struct error *err);
 
     /* Programs that take pictures from it now; -1: cannot be told. May be NULL. */
     int (*readers)(struct sink *s);

@@ -115,11 +115,13 @@ static int put_frame_line(struct y4m_sink *y, const char *tags)
     return put(y, line, (size_t)snprintf(line, sizeof(line), "FRAME%s\n", tags));
 }
 
-static int y4m_write(struct sink *s, const struct frame *f, struct error *err)
+static int y4m_write(struct sink *s, const struct frame *f, const struct frame *before,
+                     struct error *err)
 {
     struct y4m_sink *y = (struct y4m_sink *)s;
     int r;
 
+    (void)before;
     if (y->failed)
         return error_set(err, -EIO, "%s has failed before", y->file);
     y->begun = false;

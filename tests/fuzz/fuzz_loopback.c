@@ -15,7 +15,7 @@ static void write_frame(struct sink *s, const struct frame *f)
     int r;
 
     kernel_operation();
-    r = s->ops->write(s, f, &err);
+    r = s->ops->write(s, f, NULL, &err);
     must(!r || (r < 0 && err.text[0]), "an error is told in words");
     kernel_operation();
     must(s->ops->readers(s) >= -1, "a number of readers");

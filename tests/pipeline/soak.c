@@ -191,10 +191,12 @@ static const struct engine_ops brittle_ops = {
 
 static int screen_open(struct sink **ret, const struct sink_config *config, struct error *err);
 
-static int screen_write(struct sink *s, const struct frame *f, struct error *err)
+static int screen_write(struct sink *s, const struct frame *f, const struct frame *before,
+                        struct error *err)
 {
-    (void)f;
     (void)s;
+    (void)f;
+    (void)before;
     return fault(&screen_dice, 2000) ? error_set(err, -EBUSY, "screen failed") : 0;
 }
 

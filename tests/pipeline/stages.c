@@ -212,14 +212,15 @@ static int screen_open(struct sink **ret, const struct sink_config *config, stru
     return 0;
 }
 
-static int screen_write(struct sink *s, const struct frame *f, struct error *err)
+static int screen_write(struct sink *s, const struct frame *f, const struct frame *before,
+                        struct error *err)
 {
     assert_int_equal(f->stride[0], s->picture.stride[0]);
     if (screen.n == screen.fails_at) {
         screen.fails_at = -1;
         return error_set(err, -ENOSPC, "screen is full");
     }
-    if (!f->before && (s->hold || s->card)) {
+    if (!before && (s->hold || s->card)) {
         screen.n_cards++;
         return 0;
     }

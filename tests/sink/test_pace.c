@@ -81,7 +81,7 @@ static int64_t play(const struct sink_config *config, char *text, size_t size)
     start = kernel_now_ns();
     for (int i = 0; i < N_FRAMES; i++) {
         kernel_operation();
-        assert_int_equal(sink_v4l2loopback.write(s, &f, &err), 0);
+        assert_int_equal(sink_v4l2loopback.write(s, &f, NULL, &err), 0);
     }
     start = kernel_now_ns() - start;
     end_log(text, size);

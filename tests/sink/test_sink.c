@@ -73,14 +73,14 @@ static void write_well(struct sink *s, const struct frame *f)
 {
     struct error err = {0};
 
-    if (s->ops->write(s, f, &err))
+    if (s->ops->write(s, f, NULL, &err))
         fail_msg("%s", err.text);
 }
 
 static void write_badly(struct sink *s, const struct frame *f, int code, const char *text)
 {
     struct error err = {0};
-    const int r = s->ops->write(s, f, &err);
+    const int r = s->ops->write(s, f, NULL, &err);
 
     if (r != code || !strstr(err.text, text))
         fail_msg("%d '%s', not %d '%s'", r, err.text, code, text);

@@ -423,7 +423,8 @@ static int write_lost(struct preview *p, struct error *err)
     return 0;
 }
 
-static int preview_write(struct sink *s, const struct frame *f, struct error *err)
+static int preview_write(struct sink *s, const struct frame *f, const struct frame *before,
+                         struct error *err)
 {
     struct preview *p = (struct preview *)s;
 
@@ -432,9 +433,9 @@ static int preview_write(struct sink *s, const struct frame *f, struct error *er
     if (is_gone(p))
         return 0;
     frame_copy(&p->incoming.after, f);
-    p->incoming.compared = f->before != NULL;
-    if (f->before)
-        frame_copy(&p->incoming.before, f->before);
+    p->incoming.compared = before != NULL;
+    if (before)
+        frame_copy(&p->incoming.before, before);
     hand_over(p);
     return 0;
 }

@@ -63,7 +63,7 @@ static void show(struct sink *s, struct rgb left, struct rgb right)
 {
     struct frame f = make_frame(s, left, right);
 
-    assert_int_equal(s->ops->write(s, &f, NULL), 0);
+    assert_int_equal(s->ops->write(s, &f, NULL, NULL), 0);
     frame_free(&f);
 }
 
@@ -144,7 +144,7 @@ static int64_t slowest_write(struct sink *s, int n, struct rgb left, struct rgb 
     for (int i = 0; i < n; i++) {
         const int64_t start = now_ns();
 
-        assert_int_equal(s->ops->write(s, &f, NULL), 0);
+        assert_int_equal(s->ops->write(s, &f, NULL, NULL), 0);
         if (now_ns() - start > slowest)
             slowest = now_ns() - start;
         (void)usleep(3000);

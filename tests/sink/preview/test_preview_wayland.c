@@ -53,8 +53,7 @@ static int write_frame(struct sink *s, struct rgb before, struct rgb after, stru
     struct frame f = make_frame(s, after, after), compared = make_frame(s, before, before);
     int r;
 
-    f.before = &compared;
-    r = s->ops->write(s, &f, err);
+    r = s->ops->write(s, &f, &compared, err);
     frame_free(&compared);
     frame_free(&f);
     return r;
@@ -84,7 +83,7 @@ static void test_it_uses_all_pixels(void **state)
     for (int y = 0; y < f.height; y++)
         for (int x = 0; x < f.width; x += 2)
             f.plane[0][(size_t)y * f.stride[0] + (size_t)x * 2] = 235;
-    assert_int_equal(s->ops->write(s, &f, NULL), 0);
+    assert_int_equal(s->ops->write(s, &f, NULL, NULL), 0);
     for (int i = 0; i < 50 && seen < 200; i++) {
         (void)usleep(100000);
         if (take_screenshot(&shot) && shot.width == 1024 && shot.height == 768)
