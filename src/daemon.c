@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "control/control.h"
 #include "v4l2/watch.h"
@@ -201,7 +202,6 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
 {
     struct signalfd_siginfo info;
     struct error err;
-    uint64_t n;
 
     if (fds[ON_DONE].revents || fds[ON_STOP].revents)
         return false;
@@ -210,7 +210,7 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
         (void)host_reload(d, &err);
         control_reloading(d->control, false);
     }
-    if (fds[ON_NEWS].revents && read(fds[ON_NEWS].fd, &n, sizeof(n)) == sizeof(n)) {
+    if (fds[ON_NEWS].revents && event_clear(fds[ON_NEWS].fd)) {
         control_process(d->control);
         answer_snapshot(d);
     }

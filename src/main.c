@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "base/out_file.h"
 #include "base/standard_files.h"
@@ -33,15 +33,12 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS 2500000000
 
-static int stop_fd = -1; /* eventfd, readable once the program is to end */
+static int stop_fd = -1; /* event, rung once the program is to end */
 
 static void on_stop_signal(int number)
 {
-    const int error = errno;
-
     (void)number;
-    (void)!write(stop_fd, &(uint64_t){1}, sizeof(uint64_t));
-    errno = error;
+    event_ring(stop_fd);
 }
 
 /* A terminal that closes ends what runs in it. */
@@ -72,7 +69,7 @@ static int open_signals(void)
     const bool reloads = heeds_hangup && !has_terminal();
     sigset_t reload;
 
-    stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    stop_fd = event_open();
     (void)sigemptyset(&reload);
     if (reloads)
         (void)sigaddset(&reload, SIGHUP);
@@ -85,13 +82,6 @@ static int open_signals(void)
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
     (void)signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
     return signalfd(-1, &reload, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static bool stop_requested(void)
-{
-    struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
-
-    return poll(&fd, 1, 0) > 0;
 }
 
 /* The end of a run, which neither a device that does not answer nor the reader of a pipe must hold
@@ -111,7 +101,7 @@ static int put_patiently(struct out_file *f, const char *piece, size_t n)
     int r = out_file_put(f, piece, n);
 
     while (r == -EAGAIN && room) {
-        room = !stop_requested() && out_file_wait(f, stop_fd, -1);
+        room = !event_rung(stop_fd) && out_file_wait(f, stop_fd, -1);
         if (!room)
             room = out_file_wait(f, -1, STATS_MS);
         r = out_file_put(f, piece, n);
@@ -232,7 +222,7 @@ static int open_and_run(const struct cli *cli, const struct settings *s, int han
 
     if (r == 0)
         return run_frames(cli, p, hangup_fd);
-    if (stop_requested())
+    if (event_rung(stop_fd))
         return report(&ending, false);
     log_error("%s", err.text);
     return err.usage ? STATUS_USAGE : STATUS_FAILED;

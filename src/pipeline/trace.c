@@ -2,13 +2,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "base/event.h"
 #include "base/log.h"
 #include "base/out_file.h"
 #include "base/thread.h"
@@ -22,7 +20,7 @@ struct trace {
     pthread_t thread;
     bool started;
     int stop_fd; /* readable once the program is to end */
-    int end_fd;  /* eventfd, readable once `ending` is set */
+    int end_fd;  /* event, rung once `ending` is set */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
@@ -87,13 +85,12 @@ static int64_t ending_since(struct trace *t)
 /* The reader of the pipe takes nothing. False: it is not waited for any longer. */
 static bool wait_for_room(struct trace *t)
 {
-    struct pollfd stop = {.fd = t->stop_fd, .events = POLLIN};
     int64_t ms = GRACE_MS;
 
     if (!ending_since(t) && out_file_wait(&t->file, t->end_fd, -1))
         return true;
     /* A program that was told to stop has no time for a reader that is merely slow. */
-    if (poll(&stop, 1, 0) > 0)
+    if (event_rung(t->stop_fd))
         ms -= (now_ns() - ending_since(t)) / 1000000;
     return out_file_wait(&t->file, -1, ms > 0 ? (int)ms : 0);
 }
@@ -191,7 +188,7 @@ static void end_lines(struct trace *t, int ms)
         t->t_ending_ns = now_ns();
     t->ending = true;
     (void)pthread_cond_broadcast(&t->changed);
-    (void)!write(t->end_fd, &(uint64_t){1}, sizeof(uint64_t));
+    event_ring(t->end_fd);
     while (!t->ended && r == 0)
         r = ms < 0 ? pthread_cond_wait(&t->changed, &t->lock)
                    : pthread_cond_timedwait(&t->changed, &t->lock, &limit);
@@ -227,8 +224,7 @@ int trace_close(struct trace *t)
         result = r;
         log_error("trace '%s': %s", t->file.name, strerror(-r));
     }
-    if (t->end_fd >= 0)
-        (void)close(t->end_fd);
+    event_close(t->end_fd);
     (void)pthread_cond_destroy(&t->changed);
     (void)pthread_mutex_destroy(&t->lock);
     free(t);
@@ -245,10 +241,10 @@ int trace_open(struct trace **ret, const char *path, int stop_fd, struct error *
         return error_set(err, -ENOMEM, "trace '%s': out of memory", path);
     }
     t->stop_fd = stop_fd;
-    t->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    t->end_fd = event_open();
     r = out_file_open(&t->file, "trace", path, err);
     if (r == 0) {
-        r = t->end_fd < 0 ? -errno : thread_start(&t->thread, "trace", trace_main, t);
+        r = t->end_fd < 0 ? t->end_fd : thread_start(&t->thread, "trace", trace_main, t);
         t->started = r == 0;
         if (r)
             (void)error_set(err, r, "trace '%s': %s", path, strerror(-r));

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/event.h"
+
 #define GRACE_NS 200000000 /* how long after a stop a slow reader may take for its frame */
 
 struct y4m_sink {
@@ -296,9 +298,7 @@ static int write_header(struct y4m_sink *y, const struct sink_config *config, st
  * program that was told to stop does not have. */
 static bool must_sync(const struct y4m_sink *y)
 {
-    struct pollfd stop = {.fd = y->stop_fd, .events = POLLIN};
-
-    return y->regular && !y->failed && poll(&stop, 1, 0) == 0;
+    return y->regular && !y->failed && !event_rung(y->stop_fd);
 }
 
 static int y4m_close(struct sink *s, struct error *err)

@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/event.h"
 #include "source/scene.h"
 
 #define DEFAULT_WIDTH 1280
 #define DEFAULT_HEIGHT 720
 #define MAX_NOISE 50
 #define MAX_FPS 1000
-#define ASK_PIXELS 65536 /* rendered in less than a millisecond */
+#define ASK_PIXELS 65536 /* between looks for a stop: rendered in less than a millisecond */
 #define CHUNK 512        /* columns rendered at once: stays in the first-level cache */
 #define USAGE "allowed: test:scene=portrait|chart,noise=0..50,seed=0..4294967295"
 
@@ -158,14 +159,6 @@ static void render_chunk(const struct pattern *p, uint64_t seq, int noise, const
                      info->hshift + (rows == 2));
 }
 
-/* Whether stop_fd is readable. Asked once in a while: a small picture is rendered in no time. */
-static bool stopped(const struct pattern *p)
-{
-    struct pollfd stop = {.fd = p->stop_fd, .events = POLLIN};
-
-    return poll(&stop, 1, 0) > 0;
-}
-
 /* -ECANCELED when stopped. */
 static int render(const struct pattern *p, uint64_t seq, int noise, const struct frame *f)
 {
@@ -174,7 +167,7 @@ static int render(const struct pattern *p, uint64_t seq, int noise, const struct
 
     for (int y = 0; y << vshift < f->height; y++) {
         pixels += f->width;
-        if (pixels > ASK_PIXELS && stopped(p))
+        if (pixels > ASK_PIXELS && event_rung(p->stop_fd))
             return -ECANCELED;
         pixels = pixels > ASK_PIXELS ? 0 : pixels;
         for (int x = 0; x < f->width; x += CHUNK)

@@ -1,11 +1,11 @@
 #include "source/scene.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/event.h"
 #include "source/scene_draw.h"
 
 #define UNITS 4096 /* per picture height */
@@ -79,13 +79,12 @@ static int paint_planes(const struct scene *s, struct rgba (*paint)(int x, int y
                         int left, int top, int width, int height, uint8_t **ret)
 {
     const size_t size = (size_t)width * (size_t)height;
-    struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
     uint8_t *memory = malloc(size * (size_t)planes);
 
     if (!memory)
         return -ENOMEM;
     for (int y = 0; y < height; y++) {
-        if (poll(&stop, 1, 0) > 0) {
+        if (event_rung(s->stop_fd)) {
             free(memory);
             return -ECANCELED;
         }

@@ -1,0 +1,77 @@
+#include "tests/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/event.h"
+
+static void test_rings_until_cleared(void **state)
+{
+    const int fd = event_open();
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    assert_false(event_rung(fd));
+    assert_false(event_clear(fd)); /* and does not wait */
+    event_ring(fd);
+    event_ring(fd);
+    assert_true(event_rung(fd));
+    assert_true(event_rung(fd));
+    assert_true(event_clear(fd)); /* once for both */
+    assert_false(event_rung(fd));
+    event_close(fd);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+static int handler_fd;
+
+static void on_signal(int number)
+{
+    (void)number;
+    event_ring(handler_fd);
+}
+
+static void test_signal_handler(void **state)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+
+    (void)state;
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        handler_fd = i ? event_open() : -1;
+        errno = ENOTTY;
+        assert_int_equal(raise(SIGUSR1), 0);
+        assert_int_equal(errno, ENOTTY); /* what it interrupts does not see its failure */
+        assert_int_equal(event_rung(handler_fd), i);
+    }
+    event_close(handler_fd);
+}
+
+static void test_no_descriptor(void **state)
+{
+    struct rlimit limit, none;
+
+    (void)state;
+    event_close(-1);
+    assert_false(event_rung(-1));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(event_open(), -EMFILE);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rings_until_cleared),
+        cmocka_unit_test(test_signal_handler),
+        cmocka_unit_test(test_no_descriptor),
+    };
+
+    return cmocka_run_group_tests_name("event", tests, NULL, NULL);
+}
