@@ -354,6 +354,7 @@ static int cuda_collect(struct engine *base)
 const struct engine_ops engine_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPU",
+    .on_device = true,
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,
@@ -366,8 +367,10 @@ const struct engine_ops engine_cuda = {
 
 static const struct engine_ops cuda_in_process = {
     .name = "cuda",
+    .on_device = true,
     .create = cuda_create,
     .destroy = engine_process_destroy,
+    .release = engine_release_nothing, /* its process is gone */
     .pin = engine_process_pin,
     .unpin = engine_process_unpin,
     .submit = engine_process_submit,

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "engine/engine.h"
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define MAX_RUNS 64
@@ -255,8 +254,8 @@ static void print_json(const struct result *results, int n, const struct setting
     fprintf(out, "]\n");
 }
 
-int benchmark_run(const struct settings *s, enum benchmark_format format, FILE *out,
-                  struct error *err)
+int benchmark_run(const struct engine_ops *const *engines, const struct settings *s,
+                  enum benchmark_format format, FILE *out, struct error *err)
 {
     const struct engine_config config = {.threads = s->threads, .autotune = s->autotune};
     struct result results[8];
@@ -264,13 +263,13 @@ int benchmark_run(const struct settings *s, enum benchmark_format format, FILE *
 
     /* Stands if the table does not have it; else the engine says why it does not work. */
     (void)error_set(err, -ENODEV, "engine '%s' is not built into this program", s->engine);
-    for (int i = 0; engine_table[i] && n < N(results) && r == 0; i++) {
-        const char *name = engine_table[i]->name;
+    for (int i = 0; engines[i] && n < N(results) && r == 0; i++) {
+        const char *name = engines[i]->name;
         struct engine *e;
 
         if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
             continue;
-        if (engine_open(&e, name, &config, err))
+        if (engine_open(&e, engines, name, &config, err))
             continue;
         r = time_engine(e, s, &results[n++]);
         e->ops->destroy(e);

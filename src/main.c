@@ -18,8 +18,8 @@
 #include "cli/cli.h"
 #include "daemon.h"
 #include "doctor/doctor.h"
-#include "engine/engine.h"
 #include "engine/process.h"
+#include "engine/table.h"
 #include "picture/snapshot.h"
 #include "pipeline/pipeline.h"
 #include "v4l2/node.h"
@@ -261,6 +261,8 @@ static void list_engines(void)
         char device[128] = "";
         struct error err;
 
+        if (e->missing)
+            continue;
         if (e->probe(device, sizeof(device), &err))
             printf("%-10s not here: %s\n", e->name, err.text);
         else
@@ -272,7 +274,7 @@ static bool examine(const char *config_path)
 {
     struct doctor_system system;
 
-    doctor_system_init(&system);
+    doctor_system_init(&system, engine_table);
     return doctor_run(&system, config_path, stdout);
 }
 
@@ -299,7 +301,7 @@ static int print(const struct cli *cli, const struct settings *s)
         status = examine(cli->config_path) ? STATUS_DONE : STATUS_FAILED;
         break;
     case CLI_BENCHMARK:
-        if (benchmark_run(s, cli->benchmark_format, stdout, &err)) {
+        if (benchmark_run(engine_table, s, cli->benchmark_format, stdout, &err)) {
             log_error("%s", err.text);
             return STATUS_FAILED;
         }
@@ -322,7 +324,7 @@ int main(int argc, char **argv)
     int status;
 
     standard_files_open();
-    status = engine_process_main(argc, argv);
+    status = engine_process_main(engine_table, argc, argv);
     if (status >= 0)
         return status;
     status = STATUS_USAGE;

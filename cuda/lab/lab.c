@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "engine/process.h"
+#include "engine/table.h"
 #include "tests/lib/images.h"
 
 #define SAMPLES 15              /* timings of which the median counts */
@@ -152,7 +153,7 @@ static int open_lab(struct lab *lab)
     struct engine *probe = NULL;
     const struct engine_config config = {0};
     struct error err;
-    int driver = 0, runtime = 0, r = engine_open(&probe, "cuda", &config, &err);
+    int driver = 0, runtime = 0, r = engine_open(&probe, engine_table, "cuda", &config, &err);
 
     if (r) {
         printf("skipped: %s\n", err.text);
@@ -225,7 +226,7 @@ int main(int argc, char **argv)
 {
     const char *part = argc > 1 ? argv[1] : "", *option = argc > 2 ? argv[2] : "";
     struct lab lab = {0};
-    int r = engine_process_main(argc, argv);
+    int r = engine_process_main(engine_table, argc, argv);
 
     if (r >= 0)
         return r;

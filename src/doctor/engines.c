@@ -51,19 +51,18 @@ static void explain_gpu(const struct checkup *c, const char *why)
                       "then restart");
 }
 
-/* @cuda: NULL where it is not built in. */
 static bool check_gpu(const struct checkup *c, const struct engine_ops *cuda)
 {
     char device[128] = "", driver[64];
     struct error err;
-    const bool works = cuda && !cuda->probe(device, sizeof(device), &err);
+    const bool works = !cuda->missing && !cuda->probe(device, sizeof(device), &err);
 
     if (works) {
         (void)system_line(c, NVIDIA_VERSION, driver, sizeof(driver));
         report_ok(c, "GPU: %s%s%s", device, *driver ? ", driver " : "", driver);
     } else if (!have_nvidia_gpu(c)) {
         report_ok(c, "no NVIDIA GPU: the CPU filters");
-    } else if (cuda) {
+    } else if (!cuda->missing) {
         explain_gpu(c, err.text);
     } else {
         report_note(c, "an NVIDIA GPU is here, but this bilatcam is built without CUDA");
@@ -86,18 +85,10 @@ static bool check_cpu(const struct checkup *c, const struct engine_ops *simd)
     return true;
 }
 
-static const struct engine_ops *engine_called(const struct checkup *c, const char *name)
-{
-    for (int i = 0; c->system->engines[i]; i++)
-        if (!strcmp(c->system->engines[i]->name, name))
-            return c->system->engines[i];
-    return NULL;
-}
-
 void check_engines(struct checkup *c)
 {
-    const bool gpu = check_gpu(c, engine_called(c, "cuda"));
-    const bool cpu = check_cpu(c, engine_called(c, "simd"));
+    const bool gpu = check_gpu(c, engine_find(c->system->engines, "cuda"));
+    const bool cpu = check_cpu(c, engine_find(c->system->engines, "simd"));
 
     c->engine = gpu || cpu;
 }

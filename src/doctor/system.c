@@ -42,13 +42,13 @@ static void look(const char *path, struct doctor_node *ret)
     *ret = n;
 }
 
-void doctor_system_init(struct doctor_system *s)
+void doctor_system_init(struct doctor_system *s, const struct engine_ops *const *engines)
 {
     const struct passwd *user = getpwuid(getuid());
     struct utsname name;
     int n;
 
-    *s = (struct doctor_system){.root = "", .engines = engine_table, .look = look};
+    *s = (struct doctor_system){.root = "", .engines = engines, .look = look};
     if (uname(&name) == 0)
         (void)snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
     (void)snprintf(s->user, sizeof(s->user), "%s", user ? user->pw_name : "$USER");

@@ -32,4 +32,4 @@ struct doctor_system {
 };
 
 /* The machine that this is. */
-void doctor_system_init(struct doctor_system *s);
+void doctor_system_init(struct doctor_system *s, const struct engine_ops *const *engines);

@@ -1,33 +1,41 @@
 #include "engine/engine.h"
 
-#include "config-build.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 
-const struct engine_ops *const engine_table[] = {
-#ifdef HAVE_CUDA
-    &engine_cuda,
-#endif
-    &engine_simd,
-    &engine_reference,
-    NULL,
-};
+const struct engine_ops *engine_find(const struct engine_ops *const *engines, const char *name)
+{
+    while (*engines && strcmp((*engines)->name, name))
+        engines++;
+    return *engines;
+}
 
-static int open_auto(struct engine **ret, const struct engine_config *config, struct error *err)
+static int open_one(struct engine **ret, const struct engine_ops *ops,
+                    const struct engine_config *config, struct error *err)
+{
+    char device[128];
+    int r;
+
+    if (ops->missing)
+        return error_set(err, -ENODEV, "%s", ops->missing);
+    r = ops->probe(device, sizeof(device), err);
+    return r ? r : ops->create(ret, config, err);
+}
+
+static int open_auto(struct engine **ret, const struct engine_ops *const *engines,
+                     const struct engine_config *config, struct error *err)
 {
     int r = -ENODEV;
 
-    for (int i = 0; engine_table[i] && engine_table[i] != &engine_reference; i++) {
-        const struct engine_ops *ops = engine_table[i];
-        char device[128];
+    for (; *engines; engines++) {
+        const struct engine_ops *ops = *engines;
 
+        if (ops->missing || ops->only_by_name)
+            continue;
         log_debug("trying engine %s", ops->name);
-        r = ops->probe(device, sizeof(device), err);
-        if (r == 0)
-            r = ops->create(ret, config, err);
+        r = open_one(ret, ops, config, err);
         if (r == 0)
             return 0;
         log_debug("engine %s is not for this machine: %s", ops->name, err->text);
@@ -35,21 +43,16 @@ static int open_auto(struct engine **ret, const struct engine_config *config, st
     return r;
 }
 
-int engine_open(struct engine **ret, const char *name, const struct engine_config *config,
-                struct error *err)
+int engine_open(struct engine **ret, const struct engine_ops *const *engines, const char *name,
+                const struct engine_config *config, struct error *err)
 {
-    char device[128];
-    int r;
+    const struct engine_ops *ops = engine_find(engines, name);
 
     if (!strcmp(name, "auto"))
-        return open_auto(ret, config, err);
-    for (int i = 0; engine_table[i]; i++) {
-        if (strcmp(name, engine_table[i]->name))
-            continue;
-        r = engine_table[i]->probe(device, sizeof(device), err);
-        return r ? r : engine_table[i]->create(ret, config, err);
-    }
-    return error_set(err, -ENODEV, "engine '%s' is not built into this program", name);
+        return open_auto(ret, engines, config, err);
+    if (!ops)
+        return error_set(err, -ENODEV, "engine '%s' is not built into this program", name);
+    return open_one(ret, ops, config, err);
 }
 
 void engine_release(struct engine *e)
@@ -60,6 +63,9 @@ void engine_release(struct engine *e)
         return;
     ops = e->ops;
     ops->destroy(e);
-    if (ops->release)
-        ops->release();
+    ops->release();
+}
+
+void engine_release_nothing(void)
+{
 }

@@ -6,6 +6,8 @@
  * may hold up to `depth` of them, so that uploads, kernels and downloads overlap. Live video
  * keeps one in flight, files as many as there are. An engine never allocates per frame.
  * Context: all functions but probe are called by one thread at a time. */
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "filter/filter.h"
 #include "picture/frame.h"
@@ -21,6 +23,12 @@ struct engine_ops {
     const char *name; /* as on the command line */
     const char *help; /* one line for --list-engines */
 
+    /* In words, why it is not built into this program: it has a name then and nothing else. NULL:
+     * it is built in. */
+    const char *missing;
+    bool on_device;    /* memory and life of its own beside the CPU: it may fail, and may sleep */
+    bool only_by_name; /* "auto" passes it over */
+
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. */
     int (*probe)(char *device, size_t size, struct error *err);
@@ -30,7 +38,7 @@ struct engine_ops {
     void (*destroy)(struct engine *e); /* accepts NULL; drops what is in flight, unpins all */
 
     /* Releases what the process still holds of the device when no engine is left, so that it can
-     * sleep. May be NULL. */
+     * sleep. */
     void (*release)(void);
 
     /* Makes @bytes at @memory (page-aligned, the caller's) quick for the device to reach, until
@@ -61,13 +69,16 @@ extern const struct engine_ops engine_reference;
 extern const struct engine_ops engine_simd;
 extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
 
-/* Engines built in, best first, NULL at the end. */
-extern const struct engine_ops *const engine_table[];
+/* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */
+const struct engine_ops *engine_find(const struct engine_ops *const *engines, const char *name);
+
+/* Creates the engine of @engines that is called @name; "auto" takes the first that probes and
+ * creates well here. What was passed over and why is told through log_debug. */
+int engine_open(struct engine **ret, const struct engine_ops *const *engines, const char *name,
+                const struct engine_config *config, struct error *err);
 
 /* Destroys @e (or NULL), the only engine of its kind, and lets its device sleep. */
 void engine_release(struct engine *e);
 
-/* Creates the engine called @name; "auto" takes the first of the table that probes and creates
- * well here (never the reference). What was passed over and why is told through log_debug. */
-int engine_open(struct engine **ret, const char *name, const struct engine_config *config,
-                struct error *err);
+/* The `release` of engines that hold no device. */
+void engine_release_nothing(void);

@@ -132,7 +132,7 @@ static void *watch_owner(void *unused)
     _exit(0);
 }
 
-int engine_process_main(int argc, char **argv)
+int engine_process_main(const struct engine_ops *const *engines, int argc, char **argv)
 {
     struct server s = {.ops = NULL};
     pthread_t watcher;
@@ -147,10 +147,8 @@ int engine_process_main(int argc, char **argv)
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
-    for (int i = 0; engine_table[i]; i++)
-        if (!strcmp(engine_table[i]->name, argv[1]))
-            s.ops = engine_table[i];
-    if (!s.ops || pthread_create(&watcher, NULL, watch_owner, NULL))
+    s.ops = engine_find(engines, argv[1]);
+    if (!s.ops || s.ops->missing || pthread_create(&watcher, NULL, watch_owner, NULL))
         return 1;
     while (recv(SOCKET_FD, &o, sizeof(o), 0) == sizeof(o)) {
         struct answer a = {.code = -EINVAL};

@@ -1,13 +1,13 @@
 #pragma once
 /* An engine in a process of its own, for a device that its driver refuses to this process for good.
  *
- * The process is this program, started again under another name, with one engine of the table in
+ * The process is this program, started again under another name, with one engine of its table in
  * it. Pictures go there and back through shared memory, one at a time; orders and answers through
  * a socket, whose end is also the end of the process. Whatever happens to it, the functions here
  * come back within seconds, with -EIO.
  *
- * Each kind of engine that is to run so has a table of its own with the functions below, its name,
- * by which the process finds it in engine_table, and a `create` that calls the one below. */
+ * Each kind of engine that is to run so has operations of its own: the functions below, its name,
+ * by which the process finds it in the table, and a `create` that calls the one below. */
 #include "engine/engine.h"
 
 /* How long the process may take, beyond which it is given up. Time in which its owner is stopped,
@@ -30,6 +30,6 @@ int engine_process_submit(struct engine *e, const struct frame *in, struct frame
                           const struct filter *filter);
 int engine_process_collect(struct engine *e);
 
-/* The work of such a process, until its owner is gone: the exit status. -1: this is an ordinary
- * start of the program. Context: first of all in main. */
-int engine_process_main(int argc, char **argv);
+/* The work of such a process with one of @engines, NULL at their end, until its owner is gone: the
+ * exit status. -1: this is an ordinary start of the program. Context: first of all in main. */
+int engine_process_main(const struct engine_ops *const *engines, int argc, char **argv);

@@ -217,9 +217,11 @@ static int reference_collect(struct engine *e)
 const struct engine_ops engine_reference = {
     .name = "reference",
     .help = "double precision on one CPU core: the truth the others are checked against",
+    .only_by_name = true,
     .probe = reference_probe,
     .create = reference_create,
     .destroy = reference_destroy,
+    .release = engine_release_nothing,
     .pin = reference_pin,
     .unpin = reference_unpin,
     .submit = reference_submit,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "engine/table.h"
 #include "settings/settings.h"
 
 #define REST_NS INT64_C(30000000000) /* idle time before a GPU is released */
@@ -49,7 +50,7 @@ static void publish_engine(struct filtering *f)
 int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
                    struct error *err)
 {
-    const int r = engine_open(&f->engine, engine, config, err);
+    const int r = engine_open(&f->engine, engine_table, engine, config, err);
     const struct governor_config limits = governor_request(f->shared, &f->shared->request);
 
     if (r)
@@ -70,11 +71,6 @@ void filtering_close(struct filtering *f)
     rebuild_stop(f->rebuild);
     if (f->engine)
         f->engine->ops->destroy(f->engine);
-}
-
-static bool on_cpu(const struct filtering *f)
-{
-    return f->engine->ops == &engine_simd || f->engine->ops == &engine_reference;
 }
 
 /* Puts the CPU in the place of an engine on a device, which is returned in @ret. */
@@ -119,7 +115,7 @@ static int replace_engine(struct filtering *f, int code)
     struct engine *failed;
     int r;
 
-    if (on_cpu(f))
+    if (!f->engine->ops->on_device)
         return code;
     log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
               f->engine->device, strerror(-code));
@@ -298,7 +294,7 @@ static int64_t deadline(int64_t ns)
  * is nothing left to do. */
 static int step(struct filtering *f)
 {
-    const bool restful = f->shared->live && !on_cpu(f);
+    const bool restful = f->shared->live && f->engine->ops->on_device;
     const int64_t idle_ns = restful ? f->rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
     int taken = -EAGAIN;
 

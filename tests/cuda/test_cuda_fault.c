@@ -17,8 +17,8 @@
 
 #include "base/log.h"
 #include "cuda/lab/rungs.h"
-#include "engine/engine.h"
 #include "engine/process.h"
+#include "engine/table.h"
 #include "pipeline/pipeline.h"
 #include "settings/settings.h"
 
@@ -147,7 +147,7 @@ static bool play(struct pipeline *p, bool trapped)
 
 int main(int argc, char **argv)
 {
-    const int process_status = engine_process_main(argc, argv);
+    const int process_status = engine_process_main(engine_table, argc, argv);
     const bool trapped = argc > 1 && !strcmp(argv[1], "trap");
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct stats_header header;

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "engine/engine.h"
+#include "engine/table.h"
 
 cudaError_t __wrap_cudaDriverGetVersion(int *version);
 cudaError_t __wrap_cudaGetDeviceCount(int *n);
@@ -52,7 +52,8 @@ static void test_passed_over(void **state)
 
     (void)state;
     memset(&machine, 0, sizeof(machine));
-    assert_int_equal(engine_open(&e, "auto", &(struct engine_config){.threads = 1}, &err), 0);
+    assert_int_equal(
+        engine_open(&e, engine_table, "auto", &(struct engine_config){.threads = 1}, &err), 0);
     assert_string_equal(e->ops->name, "simd");
     e->ops->destroy(e);
 }

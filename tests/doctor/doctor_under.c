@@ -113,8 +113,10 @@ static int probe_cpu(char *device, size_t size, struct error *err)
 }
 
 static const struct engine_ops gpu = {.name = "cuda", .probe = probe_gpu};
+static const struct engine_ops no_gpu = {.name = "cuda", .missing = "it is not built in"};
 static const struct engine_ops cpu = {.name = "simd", .probe = probe_cpu};
-static const struct engine_ops *const both[] = {&gpu, &cpu, NULL};
+static const struct engine_ops *const with_gpu[] = {&gpu, &cpu, NULL};
+static const struct engine_ops *const without_gpu[] = {&no_gpu, &cpu, NULL};
 
 static int read_groups(gid_t groups[DOCTOR_MAX_GROUPS])
 {
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     system.root = root = argv[1];
-    system.engines = read_word("gpu", text, sizeof(text)) ? both : both + 1;
+    system.engines = read_word("gpu", text, sizeof(text)) ? with_gpu : without_gpu;
     system.n_groups = read_groups(system.groups);
     return doctor_run(&system, argv[2], stdout) ? 0 : 1;
 }

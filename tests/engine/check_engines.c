@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "engine/table.h"
 #include "tests/lib/images.h"
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N]\n");
         return 2;
     }
-    if (engine_open(&e, argv[1], &config, &err)) {
+    if (engine_open(&e, engine_table, argv[1], &config, &err)) {
         printf("skipped: %s\n", err.text);
         return 77;
     }

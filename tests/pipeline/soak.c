@@ -180,8 +180,10 @@ static int brittle_collect(struct engine *e)
 
 static const struct engine_ops brittle_ops = {
     .name = "brittle",
+    .on_device = true,
     .create = brittle_create,
     .destroy = brittle_destroy,
+    .release = engine_release_nothing,
     .pin = brittle_pin,
     .submit = brittle_submit,
     .collect = brittle_collect,

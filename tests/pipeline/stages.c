@@ -182,9 +182,11 @@ static int flaky_create(struct engine **ret, const struct engine_config *config,
 
 const struct engine_ops flaky_ops = {
     .name = "flaky",
+    .on_device = true,
     .create = flaky_create,
     .pin = flaky_pin,
     .destroy = flaky_destroy,
+    .release = engine_release_nothing,
     .submit = flaky_submit,
     .collect = flaky_collect,
 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "benchmark.h"
-#include "engine/engine.h"
 
 #define DEVICE "An \"odd\" \\ GPU \x1b[31m\xff"
 
@@ -40,23 +39,36 @@ static void destroy(struct engine *e)
     (void)e;
 }
 
-int __wrap_engine_open(struct engine **ret, const char *name, const struct engine_config *config,
-                       struct error *err);
-
-int __wrap_engine_open(struct engine **ret, const char *name, const struct engine_config *config,
-                       struct error *err)
+static int probe_works(char *device, size_t size, struct error *err)
 {
-    static const struct engine_ops ops = {.name = "simd",
-                                          .destroy = destroy,
-                                          .pin = pin,
-                                          .unpin = unpin,
-                                          .submit = take,
-                                          .collect = give};
-    static struct engine engine = {.ops = &ops, .depth = 1, .device = DEVICE};
+    (void)device, (void)size, (void)err;
+    return 0;
+}
 
-    (void)config;
-    if (strcmp(name, "simd"))
-        return error_set(err, -ENODEV, "'%s' does not work here", name);
+static int probe_fails(char *device, size_t size, struct error *err)
+{
+    (void)device, (void)size;
+    return error_set(err, -ENODEV, "it does not work here");
+}
+
+static int create(struct engine **ret, const struct engine_config *config, struct error *err);
+
+static const struct engine_ops odd = {.name = "simd",
+                                      .probe = probe_works,
+                                      .create = create,
+                                      .destroy = destroy,
+                                      .pin = pin,
+                                      .unpin = unpin,
+                                      .submit = take,
+                                      .collect = give};
+static const struct engine_ops broken = {.name = "reference", .probe = probe_fails};
+static const struct engine_ops *const engines[] = {&odd, &broken, NULL};
+
+static int create(struct engine **ret, const struct engine_config *config, struct error *err)
+{
+    static struct engine engine = {.ops = &odd, .depth = 1, .device = DEVICE};
+
+    (void)config, (void)err;
     *ret = &engine;
     return 0;
 }
@@ -73,7 +85,7 @@ static char *printed(const char *engine, enum benchmark_format format)
     assert_non_null(out);
     settings_init(&s);
     (void)snprintf(s.engine, sizeof(s.engine), "%s", engine);
-    assert_int_equal(benchmark_run(&s, format, out, &err), 0);
+    assert_int_equal(benchmark_run(engines, &s, format, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -100,7 +112,7 @@ static void test_device_in_csv(void **state)
 static void test_no_engine(void **state)
 {
     static const char *const cases[][2] = {
-        {"reference", "'reference' does not work here"},
+        {"reference", "it does not work here"},
         {"nonsense", "engine 'nonsense' is not built into this program"},
     };
 
@@ -111,7 +123,7 @@ static void test_no_engine(void **state)
 
         settings_init(&s);
         (void)snprintf(s.engine, sizeof(s.engine), "%s", cases[i][0]);
-        assert_int_equal(benchmark_run(&s, BENCHMARK_JSON, stdout, &err), -ENODEV);
+        assert_int_equal(benchmark_run(engines, &s, BENCHMARK_JSON, stdout, &err), -ENODEV);
         assert_string_equal(err.text, cases[i][1]);
     }
 }

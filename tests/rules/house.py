@@ -42,6 +42,7 @@ SUBROOMS = {"src/sink/preview": None, "src/engine/simd": None,
 # Headers that are seen past the door: by whom, and why.
 SIDE_DOORS = [
     ("src/engine/process.h", "cuda cuda/lab src/main", "an engine in a process of its own"),
+    ("src/engine/table.h", "cuda/lab src/pipeline src/main", "others get a table as an argument"),
     ("src/cli/options.h", "src/ctl", "bilatcamctl has options of the same form"),
     ("src/control/name.h", "src/ctl", "the name on the bus that both ends share"),
     ("src/ctl/commands.h", "tools/docgen", "documents are made from it"),
@@ -67,6 +68,8 @@ ONLY = [
 
 # Files, and what they must not see. The first row that names a file counts.
 NEVER = [
+    ("src/engine/table.c", ""),
+    ("src/engine/*", "src/engine/table.h"),
     ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h", ""),
     ("src/pipeline/capture.*", "src/sink/* src/engine/*"),
     ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/*"),
@@ -280,6 +283,8 @@ PLANTED = [
     ("src/pipeline/output.c", "sink/preview/window.h", "private to src/sink/preview"),
     ("src/source/y4m.c", "picture/snapshot.h", "y4m.c must not see src/picture/snapshot.h"),
     ("src/source/y4m.c", "engine/process.h", "src/source may not see src/engine"),
+    ("src/engine/process.c", "engine/table.h", "process.c must not see src/engine/table.h"),
+    ("src/benchmark.c", "engine/table.h", "table.h, which is private to src/engine"),
     ("src/source/y4m.c", "source.h", "no path from src or from the top"),
     ("src/base/error.h", "base/log.h", "a circle: src/base/error src/base/log"),
     ("src/settings/file.c", "cli/cli.h", "an arrow upward: src/settings to src/cli"),

@@ -193,6 +193,7 @@ const struct engine_ops engine_simd = {
     .probe = simd_probe,
     .create = simd_create,
     .destroy = simd_destroy,
+    .release = engine_release_nothing,
     .pin = simd_pin,
     .unpin = simd_unpin,
     .submit = simd_submit,
