@@ -32,6 +32,7 @@ static const struct {
 struct result {
     char engine[16], device[128];
     int64_t ns[N(sizes)][N(radii)]; /* median of a frame; 0 = too slow to be timed */
+    int holds[N(targets)];          /* the largest radius; 0 = none */
 };
 
 static void show_progress(const char *engine, const char *size, int radius)
@@ -96,6 +97,17 @@ static int64_t time_point(struct engine *e, const struct frame *in, struct frame
     return times[n / 2];
 }
 
+static struct filter filter_of(const struct settings *s, int radius)
+{
+    return (struct filter){
+        .radius = radius,
+        .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radius),
+        .sigma_color = s->sigma_color,
+        .range = (enum range_kernel)s->range,
+        .window = (enum window_shape)s->window,
+    };
+}
+
 static int time_size(struct engine *e, int size, const struct settings *s, struct result *r)
 {
     struct frame in = {
@@ -112,13 +124,7 @@ static int time_size(struct engine *e, int size, const struct settings *s, struc
     fill(&in);
     (void)e->ops->pin(e, memory, 2 * bytes);
     for (int i = 0; i < N(radii); i++) {
-        const struct filter filter = {
-            .radius = radii[i],
-            .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radii[i]),
-            .sigma_color = s->sigma_color,
-            .range = (enum range_kernel)s->range,
-            .window = (enum window_shape)s->window,
-        };
+        const struct filter filter = filter_of(s, radii[i]);
         int64_t ns;
 
         show_progress(e->ops->name, sizes[size].name, radii[i]);
@@ -134,8 +140,33 @@ static int time_size(struct engine *e, int size, const struct settings *s, struc
     return 0;
 }
 
+/* The largest radius that fits into the share of a frame interval, between timed radii by what
+ * each costs; 0 when none does. */
+static int held_radius(const int64_t ns[N(radii)], int fps, const double *cost)
+{
+    const double limit = SHARE * 1e9 / fps;
+    double ns_per_cost, last_cost;
+    int n = 0, held;
+
+    while (n < N(radii) && ns[n] && (double)ns[n] <= limit)
+        n++;
+    if (n == 0)
+        return 0;
+    held = radii[n - 1];
+    last_cost = cost[held];
+    if (n == N(radii) || !ns[n] || cost[radii[n]] <= last_cost)
+        return held;
+    ns_per_cost = (double)(ns[n] - ns[n - 1]) / (cost[radii[n]] - last_cost);
+    while (held + 1 < radii[n] &&
+           (double)ns[n - 1] + ns_per_cost * (cost[held + 1] - last_cost) <= limit)
+        held++;
+    return held;
+}
+
 static int time_engine(struct engine *e, const struct settings *s, struct result *r)
 {
+    const struct filter filter = filter_of(s, radii[0]);
+    double cost[FILTER_MAX_RADIUS + 1];
     int result = 0;
 
     memset(r, 0, sizeof(*r));
@@ -143,36 +174,10 @@ static int time_engine(struct engine *e, const struct settings *s, struct result
     (void)snprintf(r->device, sizeof(r->device), "%s", e->device);
     for (int i = 0; i < N(sizes) && result == 0; i++)
         result = time_size(e, i, s, r);
+    filter_cost(&filter, cost);
+    for (int i = 0; i < N(targets); i++)
+        r->holds[i] = held_radius(r->ns[targets[i].size], targets[i].fps, cost);
     return result;
-}
-
-/* The largest radius that fits into the share of a frame interval, between timed radii by the
- * number of taps; 0 when none does. */
-static int held_radius(const struct result *r, int size, int fps, enum window_shape window)
-{
-    const double limit = SHARE * 1e9 / fps;
-    int held = 0;
-
-    for (int i = 0; i < N(radii) && r->ns[size][i]; i++) {
-        const double ns = (double)r->ns[size][i], taps = filter_taps(window, radii[i]);
-        double last_ns, last_taps;
-
-        if (ns <= limit) {
-            held = radii[i];
-            continue;
-        }
-        if (i == 0)
-            break;
-        last_ns = (double)r->ns[size][i - 1];
-        last_taps = filter_taps(window, radii[i - 1]);
-        while (held + 1 < radii[i] && last_ns + (ns - last_ns) *
-                                                    (filter_taps(window, held + 1) - last_taps) /
-                                                    (taps - last_taps) <=
-                                          limit)
-            held++;
-        break;
-    }
-    return held;
 }
 
 static void print_text(const struct result *results, int n, const struct settings *s, FILE *out)
@@ -198,8 +203,7 @@ static void print_text(const struct result *results, int n, const struct setting
     for (int k = 0; k < n; k++) {
         fprintf(out, "\nWith %s (%s) this machine holds", results[k].engine, results[k].device);
         for (int t = 0; t < N(targets); t++) {
-            const int radius = held_radius(&results[k], targets[t].size, targets[t].fps,
-                                           (enum window_shape)s->window);
+            const int radius = results[k].holds[t];
             const char *more = radius == radii[N(radii) - 1] ? " or more" : "";
 
             fprintf(out, "%s\n  ", t ? "," : "");
@@ -226,7 +230,7 @@ static void print_csv(const struct result *results, int n, FILE *out)
                 }
 }
 
-static void print_json(const struct result *results, int n, const struct settings *s, FILE *out)
+static void print_json(const struct result *results, int n, FILE *out)
 {
     fprintf(out, "[");
     for (int k = 0; k < n; k++) {
@@ -236,9 +240,7 @@ static void print_json(const struct result *results, int n, const struct setting
         json_print_string(out, results[k].device);
         fprintf(out, ", \"holds\": {");
         for (int t = 0; t < N(targets); t++)
-            fprintf(out, "%s\"%s\": %d", t ? ", " : "", targets[t].name,
-                    held_radius(&results[k], targets[t].size, targets[t].fps,
-                                (enum window_shape)s->window));
+            fprintf(out, "%s\"%s\": %d", t ? ", " : "", targets[t].name, results[k].holds[t]);
         fprintf(out, "}, \"frames\": [");
         for (int size = 0; size < N(sizes); size++)
             for (int i = 0; i < N(radii); i++) {
@@ -282,7 +284,7 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
     if (format == BENCHMARK_CSV)
         print_csv(results, n, out);
     else if (format == BENCHMARK_JSON)
-        print_json(results, n, s, out);
+        print_json(results, n, out);
     else
         print_text(results, n, s, out);
     return 0;

@@ -54,3 +54,10 @@ static inline int filter_taps(enum window_shape window, int radius)
         taps += 2 * filter_half_width(&f, dy) + 1;
     return taps;
 }
+
+/* What a frame costs with @f at each radius, in taps. */
+static inline void filter_cost(const struct filter *f, double ret_cost[FILTER_MAX_RADIUS + 1])
+{
+    for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
+        ret_cost[radius] = filter_taps(f->window, radius);
+}

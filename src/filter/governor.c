@@ -5,48 +5,56 @@
 #define STALL_NS 1000000000
 #define PROBE_NS 1000000000
 #define PROBE_SHARE 20 /* probes take at most one part in this of the time */
-#define BASE_START                                                                                 \
-    40.0 /* taps, until a change of radius teaches better: rather too much, so                     \
-            that the first step down is far enough */
+
+/* Both times cost[0]. The first, until a change of radius teaches better, is rather too much, so
+ * that the first step down is far enough. */
+#define BASE_START 40.0
 #define BASE_MAX 400.0
+
 #define LEARN_FRAMES 3
 #define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
 #define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
 
-static double taps(const struct governor *g, int radius)
-{
-    return filter_taps(g->config.window, radius);
-}
-
 static double budget_ns(const struct governor *g)
 {
     return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval_ns;
 }
 
+/* The cheapest radius from @radius to the one asked for; of several the highest. */
+static int cheapest(const struct governor_config *config, int radius)
+{
+    int best = config->radius;
+
+    for (int r = config->radius - 1; r >= radius; r--)
+        if (config->cost[r] < config->cost[best])
+            best = r;
+    return best;
+}
+
 static void set_config(struct governor *g, const struct governor_config *config)
 {
     g->config = *config;
-    if (g->config.radius_min > config->radius)
-        g->config.radius_min = config->radius;
+    g->config.radius_min = cheapest(config, config->radius_min);
 }
 
 void governor_init(struct governor *g, const struct governor_config *config)
 {
     memset(g, 0, sizeof(*g));
-    g->base = BASE_START;
+    g->base = BASE_START * config->cost[0];
     g->interval_ns = (double)config->interval_ns;
     g->limit = config->radius;
     for (int i = 0; i < GOVERNOR_SECONDS; i++)
-        g->high_cost[i].taps = 1.0;
+        g->high_cost[i].units = 1.0;
     set_config(g, config);
 }
 
 static bool same_config(const struct governor_config *a, const struct governor_config *b)
 {
     return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns &&
-           a->radius == b->radius && a->radius_min == b->radius_min && a->window == b->window;
+           a->radius == b->radius && a->radius_min == b->radius_min &&
+           !memcmp(a->cost, b->cost, sizeof(a->cost));
 }
 
 void governor_configure(struct governor *g, const struct governor_config *config)
@@ -56,7 +64,7 @@ void governor_configure(struct governor *g, const struct governor_config *config
     set_config(g, config);
     if (same_config(&before, &g->config))
         return;
-    if (before.window != config->window)
+    if (memcmp(before.cost, config->cost, sizeof(before.cost)))
         g->now_frames = 0;
     if (g->passing)
         g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
@@ -64,11 +72,13 @@ void governor_configure(struct governor *g, const struct governor_config *config
         g->limit = config->radius;
     else if (g->limit < g->config.radius_min)
         g->limit = g->config.radius_min;
+    else
+        g->limit = cheapest(&g->config, g->limit);
 }
 
 static double scale_of(const struct governor *g, struct governor_cost c)
 {
-    return c.ns / (c.taps + g->base);
+    return c.ns / (c.units + g->base);
 }
 
 static struct governor_cost second_highest_cost(const struct governor *g)
@@ -141,12 +151,12 @@ static void learn_base(struct governor *g)
 {
     double slope, base;
 
-    if (g->old.taps <= 0.0)
+    if (g->old.units <= 0.0)
         return;
-    slope = (g->now.ns - g->old.ns) / (g->now.taps - g->old.taps);
-    base = slope > 0.0 ? g->now.ns / slope - g->now.taps : -1.0;
+    slope = (g->now.ns - g->old.ns) / (g->now.units - g->old.units);
+    base = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
     /* A load that changed with the radius gives nonsense, which is mostly out of range. */
-    if (base >= 0.0 && base <= BASE_MAX)
+    if (base >= 0.0 && base <= BASE_MAX * g->config.cost[0])
         g->base += (g->base_known ? 0.3 : 1.0) * (base - g->base);
     g->base_known = true;
 }
@@ -155,7 +165,7 @@ static void learn_base(struct governor *g)
  * a step in load that caused it is in both. */
 static void follow_cost(struct governor *g, struct governor_cost c)
 {
-    if (c.taps > g->now.taps || c.taps < g->now.taps) {
+    if (c.units > g->now.units || c.units < g->now.units) {
         g->old = g->now_frames >= LEARN_FRAMES ? g->now : (struct governor_cost){0};
         g->now = c;
         g->now_frames = 0;
@@ -222,7 +232,7 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
 /* A radius fits when the picture is not late and the filter keeps up with the camera. */
 static bool fits(const struct governor *g, double scale, double other, int radius, double margin)
 {
-    const double cost = scale * (taps(g, radius) + g->base);
+    const double cost = scale * (g->config.cost[radius] + g->base);
 
     return other + cost <= margin * budget_ns(g) && cost <= g->interval_ns;
 }
@@ -238,11 +248,11 @@ static bool fits_recently(const struct governor *g, int radius, double margin)
  * reckoned from what other radii cost. */
 static bool measured_too_slow(const struct governor *g)
 {
-    const double own = taps(g, g->limit), other = second_highest_other(g);
+    const double own = g->config.cost[g->limit], other = second_highest_other(g);
     double first = 0.0, second = 0.0;
 
     for (int i = 0; i < g->n; i++)
-        if (g->cost[i].taps >= own && g->cost[i].taps <= own) {
+        if (g->cost[i].units >= own && g->cost[i].units <= own) {
             second = fmax(second, fmin(first, g->cost[i].ns));
             first = fmax(first, g->cost[i].ns);
         }
@@ -275,13 +285,13 @@ static void go_down(struct governor *g)
         return;
     }
     do
-        g->limit--;
+        g->limit--; /* what costs no less fits no better */
     while (g->limit > g->config.radius_min && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
 static void go_up(struct governor *g)
 {
-    const int radius = g->limit + 1;
+    const int radius = cheapest(&g->config, g->limit + 1);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
     if (!fitted_for_long(g, radius) && !(relieved && fits_recently(g, radius, UP_MARGIN)))
@@ -294,7 +304,7 @@ static void go_up(struct governor *g)
 /* While frames pass, nothing is learnt but from a probe. */
 static int step_passing(struct governor *g, const struct governor_sample *s)
 {
-    const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
+    const struct governor_cost c = {(double)s->filter_ns, g->config.cost[s->radius]};
     int64_t wait_ns;
 
     if (s->radius == 0)
@@ -324,7 +334,7 @@ int governor_step(struct governor *g, const struct governor_sample *s)
     if (g->passing)
         return g->limit = step_passing(g, s);
     if (s->radius > 0) {
-        const struct governor_cost c = {(double)s->filter_ns, taps(g, s->radius)};
+        const struct governor_cost c = {(double)s->filter_ns, g->config.cost[s->radius]};
 
         follow_cost(g, c);
         follow_load(g, s, c);

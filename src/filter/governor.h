@@ -4,15 +4,18 @@
  * its notion of time is the camera's timestamps. Context: plain data, one owner (the filter
  * thread).
  *
- * The model is cost(r) = scale * (taps(r) + base): `scale` follows the machine's load frame by
- * frame, `base` (what a frame costs beside its taps, counted in taps) is learnt when the radius
- * changes. What is held against the budget is a high percentile, the second highest of the
- * last GOVERNOR_WINDOW frames, so that one spike changes nothing and a step in load acts after
- * two frames. The present radius is judged by what it was measured to cost, others by the model.
+ * The model is ns(r) = scale * (cost[r] + base): `scale` follows the machine's load frame by
+ * frame, `base` (what every radius costs besides) is learnt when the radius changes. What is held
+ * against the budget is a high percentile, the second highest of the last GOVERNOR_WINDOW frames,
+ * so that one spike changes nothing and a step in load acts after two frames. The present radius is
+ * judged by what it was measured to cost, others by the model.
  *   down: at once, to the largest radius that fits.
  *   up:   one step per frame, where the higher radius would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
  *         around a constant load therefore cannot make the picture pump.
+ * A radius that does not cost less than all higher ones is never taken, nor tried. So where all
+ * cost the same, frames get the whole radius or pass unfiltered.
+ *
  * Where radius_min was tried and does not fit, frames pass unfiltered. About once a second one of
  * them is filtered at radius_min to find out whether that is still so: a probe, which is measured
  * and not shown, so that the picture does not flicker.
@@ -32,7 +35,10 @@ struct governor_config {
     int64_t interval_ns; /* of the source, as announced; 0 = unknown, will be measured */
     int radius;          /* asked for */
     int radius_min;      /* at least 1 */
-    enum window_shape window;
+
+    /* What a frame costs at each radius, compared with others: above 0, in a unit that stays the
+     * same. cost[0], a window of one pixel, is the measure for `base` until that is learnt. */
+    double cost[FILTER_MAX_RADIUS + 1];
 };
 
 struct governor_sample {
@@ -45,7 +51,7 @@ struct governor_sample {
 };
 
 struct governor_cost {
-    double ns, taps;
+    double ns, units; /* as measured, and as in `cost` of the config */
 };
 
 struct governor {
@@ -61,9 +67,9 @@ struct governor {
     uint64_t last_seq;
     bool started;
 
-    double base;       /* taps' worth of fixed cost */
+    double base;       /* fixed cost, in the unit of `cost` */
     bool base_known;   /* learnt at least once */
-    double mean_scale; /* ns per tap, smoothed; 0 = not known yet */
+    double mean_scale; /* ns per unit, smoothed; 0 = not known yet */
     double fail_scale; /* highest mean_scale since the limit went down; 0 = not limited */
     struct governor_cost old, now; /* recent cost at the radius before and at the present one */
     int now_frames;

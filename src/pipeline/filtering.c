@@ -28,13 +28,15 @@ static bool governed(const struct shared *s, const struct filter_request *w)
 static struct governor_config governor_request(const struct shared *s,
                                                const struct filter_request *w)
 {
-    return (struct governor_config){
+    struct governor_config ret = {
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
         .interval_ns = s->interval_ns,
         .radius = w->filter.radius,
         .radius_min = w->radius_min,
-        .window = w->filter.window,
     };
+
+    memcpy(ret.cost, w->cost, sizeof(ret.cost));
+    return ret;
 }
 
 static void publish_engine(struct filtering *f)

@@ -19,6 +19,7 @@ struct filter_request {
     struct filter filter;
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     int radius_min;
+    double cost[FILTER_MAX_RADIUS + 1]; /* of a frame at each radius, as in the governor's config */
 };
 
 /* Why there is no picture; of several reasons the last one counts. */

@@ -298,6 +298,7 @@ void open_bench(struct bench *b, struct engine *engine)
     assert_int_equal(shared_init(&b->shared, eventfd(0, EFD_NONBLOCK)), 0);
     assert_int_equal(output_init(&b->output), 0);
     b->shared.request.filter = (struct filter){.radius = 2, .sigma_space = 1, .sigma_color = 20};
+    filter_cost(&b->shared.request.filter, b->shared.request.cost);
     assert_int_equal(stats_create(&b->shared.stats), 0);
     b->capture.shared = b->filtering.shared = b->output.shared = &b->shared;
     screen.sink.ops = &screen_ops;
@@ -311,7 +312,8 @@ void open_bench(struct bench *b, struct engine *engine)
     governor_init(&b->filtering.governor,
                   &(struct governor_config){.interval_ns = b->shared.interval_ns,
                                             .radius = b->shared.request.filter.radius,
-                                            .radius_min = 1});
+                                            .radius_min = 1,
+                                            .cost = {1, 5, 13}});
     assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
     assert_int_equal(ring_create(&b->filtered, RING_LOSSLESS, 2), 0);
     for (int i = 0; i < 2; i++) {
