@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "filter/filter.h"
-#include "picture/frame.h"
 
-#define BOUND_NS INT64_C(250000000)
+#define BOUND_NS (250 * NS_PER_MS)
 #define ROUNDS 4         /* the first one loads code */
 #define SAMPLE_MS 0.1f   /* short passes are timed several at once */
 #define LEAST_MS 0.002f  /* what starting one takes */

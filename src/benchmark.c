@@ -6,12 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define MAX_RUNS 64
-#define POINT_NS 250000000    /* spent on one size and radius */
-#define TOO_SLOW_NS 200000000 /* a frame: larger radii are of no use for live pictures */
+#define POINT_NS (250 * NS_PER_MS)    /* spent on one size and radius */
+#define TOO_SLOW_NS (200 * NS_PER_MS) /* a frame: larger radii are of no use for live pictures */
 #define SHARE                                                                                      \
     0.8 /* of the frame interval that filtering may take: the rest is for moving frames            \
          */

@@ -7,14 +7,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
 #include "control/control.h"
 #include "v4l2/watch.h"
 
-#define TICK_NS INT64_C(1000000000)
-#define FIRST_TICK_NS INT64_C(50000000) /* until the first picture is out */
-#define PROGRESS_TICKS 60               /* between two lines of progress */
+#define TICK_NS NS_PER_S
+#define FIRST_TICK_NS (50 * NS_PER_MS) /* until the first picture is out */
+#define PROGRESS_TICKS 60              /* between two lines of progress */
 
 struct daemon {
     const struct cli *cli;
@@ -234,8 +235,7 @@ static void loop(struct daemon *d, int stop_fd, int hangup_fd)
     int64_t t_tick = now_ns() + FIRST_TICK_NS;
 
     for (;;) {
-        const int64_t wait_ns = t_tick > now_ns() ? t_tick - now_ns() : 0;
-        const int n = poll(fds, N_FDS, (int)(wait_ns / 1000000 + 1));
+        const int n = poll(fds, N_FDS, poll_ms(t_tick, now_ns()));
 
         if (n < 0 && errno != EINTR)
             return;

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
 #include "base/out_file.h"
@@ -28,10 +29,10 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
 /* After a request to stop, devices are released, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
-#define STOP_NS 700000000
+#define STOP_NS (700 * NS_PER_MS)
 #define STATS_MS 100 /* and what a reader of the statistics may take then */
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
-#define SNAPSHOT_NS 2500000000
+#define SNAPSHOT_NS (2500 * NS_PER_MS)
 
 static int stop_fd = -1; /* event, rung once the program is to end */
 
@@ -183,7 +184,7 @@ static bool end_snapshots(void)
 /* Ends the program when it was told to stop and does not. */
 static void *end_in_time(void *arg)
 {
-    const struct timespec limit = {.tv_nsec = STOP_NS};
+    const struct timespec limit = timespec_of(STOP_NS);
     struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
 
     while (poll(&stop, 1, -1) < 0 && errno == EINTR)

@@ -1,5 +1,6 @@
 /* Block shapes as the engine chooses them: measured on the first run, read on the second, never
  * with other pixels than without, and what the engine gains by them. */
+#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "cuda/strips.h"
 
 /* The bound of autotune.c, and a launch that it could not foresee. */
-#define MOST_NS INT64_C(300000000)
+#define MOST_NS (300 * NS_PER_MS)
 
 /* A picture on the device, and what launches make of it. */
 struct subject {

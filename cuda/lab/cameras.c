@@ -1,5 +1,6 @@
 /* Several cameras on one GPU, each fed at 30 frames per second: engines side by side in threads of
  * one process, then each in a process of its own, as one daemon per camera has it. */
+#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static int camera_open(struct camera *c)
 
 static void sleep_until(int64_t t_ns)
 {
-    const struct timespec t = {t_ns / 1000000000, t_ns % 1000000000};
+    const struct timespec t = timespec_of(t_ns);
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
         ;
@@ -143,7 +144,7 @@ static int run_threads(int n)
     static struct thread threads[MAX_CAMERAS];
     static struct tally tallies[MAX_CAMERAS];
     /* Time for all to be made ready; then their frames come evenly spread. */
-    const int64_t t0 = now_ns() + 3000000000 + (int64_t)n * 30000000;
+    const int64_t t0 = now_ns() + 3 * NS_PER_S + n * 30 * NS_PER_MS;
     int started = 0;
 
     memset(tallies, 0, sizeof(tallies));
@@ -250,7 +251,7 @@ static int run_processes(int n)
     good = started == n;
     for (int i = 0; i < started && good; i++)
         good = read_all(processes[i].from, &ready, 1);
-    t0 = now_ns() + 200000000;
+    t0 = now_ns() + 200 * NS_PER_MS;
     for (int i = 0; i < started && good; i++) {
         const int64_t t_start_ns = t0 + INTERVAL_NS / n * i;
 

@@ -1,5 +1,6 @@
 /* The engine as its users see it: latency of one frame, throughput of many, and whether every
  * road through the device gives the same pixels. */
+#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* The video filter of R'G'B'A bytes as it is published: with a pipeline around it that sends frames
  * by turns over two streams, from pinned memory through both conversions and back. What crosses the
  * bus is YUYV, in its favour: R'G'B'A, as published, is twice as much. */
+#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define LANES 2
 #define LATENCIES 31
-#define SUSTAINED_NS INT64_C(200000000)
+#define SUSTAINED_NS (200 * NS_PER_MS)
 #define LEAST_FRAMES 20
 
 /* What a frame needs on its way. */

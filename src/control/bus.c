@@ -7,7 +7,7 @@
 #include <sys/inotify.h>
 
 #include "base/backoff.h"
-#include "picture/frame.h"
+#include "base/clock.h"
 
 #define ACCURACY_US 1000 /* of the timer */
 
@@ -29,9 +29,9 @@ struct control_bus {
 };
 
 static const struct backoff_limits limits = {
-    .first_ns = INT64_C(100000000),
-    .last_ns = INT64_C(60000000000),
-    .steady_ns = INT64_C(10000000000),
+    .first_ns = 100 * NS_PER_MS,
+    .last_ns = 60 * NS_PER_S,
+    .steady_ns = 10 * NS_PER_S,
 };
 
 /* Other kinds of addresses are left to the timer. */
@@ -56,7 +56,7 @@ static void find_folder(struct control_bus *b, const char *address)
 
 static void set_timer(struct control_bus *b, int64_t pause_ns)
 {
-    (void)sd_event_source_set_time(b->timer, (uint64_t)((now_ns() + pause_ns) / 1000));
+    (void)sd_event_source_set_time(b->timer, (uint64_t)((now_ns() + pause_ns) / NS_PER_US));
     (void)sd_event_source_set_enabled(b->timer, SD_EVENT_ONESHOT);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/bus.h"
-#include "picture/frame.h"
 
 #define LOGIND "org.freedesktop.login1"
 #define LOGIND_PATH "/org/freedesktop/login1"
@@ -16,7 +16,7 @@
 
 /* A camera that hangs must not hold the machine up. logind itself waits 5 s, unless it is told to
  * wait otherwise. */
-#define DELAY_NS INT64_C(2000000000)
+#define DELAY_NS (2 * NS_PER_S)
 
 struct control_sleep {
     const struct control_host *host;
@@ -87,7 +87,7 @@ static int inhibit(struct control_sleep *s, sd_bus *bus)
 
 static void fall_asleep(struct control_sleep *s)
 {
-    (void)sd_event_source_set_time(s->limit, (uint64_t)((now_ns() + DELAY_NS) / 1000));
+    (void)sd_event_source_set_time(s->limit, (uint64_t)((now_ns() + DELAY_NS) / NS_PER_US));
     (void)sd_event_source_set_enabled(s->limit, SD_EVENT_ONESHOT);
     s->asleep = true;
     s->host->sleep(s->host->user, true);

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "control/host.h"
-#include "picture/frame.h"
 
-#define FIGURES_NS INT64_C(5000000000) /* between two tellings of what is always changing */
+#define FIGURES_NS (5 * NS_PER_S) /* between two tellings of what is always changing */
 
 void systemd_init(struct systemd *s)
 {
@@ -16,7 +16,7 @@ void systemd_init(struct systemd *s)
 
     *s = (struct systemd){.ready = false};
     if (sd_watchdog_enabled(0, &limit_us) > 0)
-        s->feed_ns = (int64_t)limit_us * 1000 / 2;
+        s->feed_ns = (int64_t)limit_us * NS_PER_US / 2;
 }
 
 void systemd_ready(struct systemd *s)
@@ -31,7 +31,7 @@ void systemd_reloading(const struct systemd *s, bool reloading)
     if (!s->ready)
         return;
     if (reloading)
-        (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(now_ns() / 1000));
+        (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(now_ns() / NS_PER_US));
     else
         (void)sd_notify(0, "READY=1");
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const struct format_info format_table[FRAME_N_FORMATS] = {
     [FRAME_YUYV] = {"yuyv", 1, 3, 1, 0, {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}},
@@ -168,12 +167,4 @@ const char *frame_size_problem(int width, int height)
     if (width % 2)
         return "the width must be even";
     return NULL;
-}
-
-int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }

@@ -109,6 +109,3 @@ int format_from_name(const char *name);
 
 /* NULL when @width x @height is a size that every engine takes, else why not. */
 const char *frame_size_problem(int width, int height);
-
-/* Current CLOCK_MONOTONIC time. */
-int64_t now_ns(void);

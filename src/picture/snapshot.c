@@ -18,6 +18,7 @@
 #include <png.h>
 #endif
 
+#include "base/clock.h"
 #include "base/pictures_folder.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -25,7 +26,7 @@
 #include "picture/snapshot_files.h"
 
 #define MAX_SAME_SECOND 99
-#define GIVE_UP_NS 300000000 /* how long it may take to notice that it is too late */
+#define GIVE_UP_NS (300 * NS_PER_MS) /* how long it may take to notice that it is too late */
 
 struct snapshot {
     pthread_t thread;
@@ -252,8 +253,7 @@ static void put_down(bool canceled)
 /* Context: with the lock. */
 static bool wait_for_all(int64_t limit_ns)
 {
-    const int64_t t = now_ns() + limit_ns;
-    const struct timespec until = {.tv_sec = t / 1000000000, .tv_nsec = t % 1000000000};
+    const struct timespec until = timespec_of(now_ns() + limit_ns);
     int r = 0;
 
     while (in_hand.n && !r)

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/table.h"
 #include "settings/settings.h"

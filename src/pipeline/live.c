@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "pipeline/parts.h"
 
 #include <errno.h>

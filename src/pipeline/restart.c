@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 
 /* A driver takes its time to recover. */
 static const struct backoff_limits limits = {
-    .first_ns = INT64_C(1000000000),
-    .last_ns = INT64_C(60000000000),
-    .steady_ns = INT64_C(60000000000),
+    .first_ns = NS_PER_S,
+    .last_ns = 60 * NS_PER_S,
+    .steady_ns = 60 * NS_PER_S,
 };
 
 struct rebuild {
@@ -27,8 +28,7 @@ struct rebuild {
 /* False: given up. */
 static bool wait_for(struct rebuild *r, int64_t ns)
 {
-    const int64_t until = now_ns() + ns;
-    const struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    const struct timespec t = timespec_of(now_ns() + ns);
     bool stop;
 
     (void)pthread_mutex_lock(&r->lock);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 struct ring {
@@ -106,8 +107,7 @@ static int wait_until(struct ring *r, int64_t deadline_ns)
         return pthread_cond_wait(&r->changed, &r->lock);
     if (deadline_ns < 0)
         deadline_ns = 0;
-    t.tv_sec = deadline_ns / 1000000000;
-    t.tv_nsec = deadline_ns % 1000000000;
+    t = timespec_of(deadline_ns);
     return pthread_cond_timedwait(&r->changed, &r->lock, &t);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define SUB_BITS 5 /* 32 buckets to an octave */
@@ -101,7 +102,7 @@ const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns)
 {
     const struct second *last = &s->history[(s->n_seconds - 1) % STATS_SECONDS];
 
-    return s->n_seconds && t_now_ns - last->t_end_ns < 2000000000 ? last : NULL;
+    return s->n_seconds && t_now_ns - last->t_end_ns < 2 * NS_PER_S ? last : NULL;
 }
 
 /* Keeps what the second that ends now was like, and begins the next. */
@@ -129,7 +130,7 @@ static void count_in_second(struct stats_recorder *r, const int64_t span_ns[N_SP
 {
     if (!r->t_second_ns)
         r->t_second_ns = t_now_ns;
-    if (t_now_ns - r->t_second_ns >= 1000000000)
+    if (t_now_ns - r->t_second_ns >= NS_PER_S)
         end_second(r, t_now_ns);
     if (!r->span[0].n)
         r->radius_min = r->radius_max = radius;

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 const char *stream_state_name(enum stream_state state)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
 #include "base/out_file.h"
@@ -91,7 +92,7 @@ static bool wait_for_room(struct trace *t)
         return true;
     /* A program that was told to stop has no time for a reader that is merely slow. */
     if (event_rung(t->stop_fd))
-        ms -= (now_ns() - ending_since(t)) / 1000000;
+        ms -= (now_ns() - ending_since(t)) / NS_PER_MS;
     return out_file_wait(&t->file, -1, ms > 0 ? (int)ms : 0);
 }
 
@@ -178,8 +179,7 @@ void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns
  * (-1). */
 static void end_lines(struct trace *t, int ms)
 {
-    const int64_t t_limit = now_ns() + (int64_t)ms * 1000000;
-    const struct timespec limit = {t_limit / 1000000000, t_limit % 1000000000};
+    const struct timespec limit = timespec_of(now_ns() + ms * NS_PER_MS);
     uint64_t n = 0;
     int r = 0;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "sink/loopback_node.h"
 #include "sink/loopback_readers.h"
@@ -19,8 +20,7 @@
 #include "sink/sink.h"
 #include "v4l2/node.h"
 
-#define SECOND_NS INT64_C(1000000000)
-#define STUCK_NS SECOND_NS /* a write that may not go on for so long has failed */
+#define STUCK_NS NS_PER_S /* a write that may not go on for so long has failed */
 #define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
 
 struct loopback {
@@ -234,7 +234,7 @@ static void check_exclusive(struct loopback *l)
 
     if (now < l->t_check_ns || v4l2_identify(l->fd, &n))
         return;
-    l->t_check_ns = now + SECOND_NS;
+    l->t_check_ns = now + NS_PER_S;
     if (!(n.caps & V4L2_CAP_VIDEO_OUTPUT)) {
         l->exclusive = true;
     } else if (l->exclusive) {
@@ -282,8 +282,7 @@ static int write_error(const struct loopback *l, int code, struct error *err)
 static int wait_for_room(const struct loopback *l, int64_t deadline, struct error *err)
 {
     struct pollfd p[2] = {{.fd = l->fd, .events = POLLOUT}, {.fd = l->stop_fd, .events = POLLIN}};
-    const int64_t left = deadline - now_ns();
-    const int n = left > 0 ? poll(p, 2, (int)((left + 999999) / 1000000)) : 0;
+    const int n = poll(p, 2, poll_ms(deadline, now_ns()));
 
     if (n > 0 && p[1].revents)
         return error_set(err, -ECANCELED, "stopped");

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "picture/frame.h"
+#include "base/clock.h"
 #include "v4l2/node.h"
 
 /* The event of the module, not in the kernel's headers: newer and older number. */
@@ -13,7 +13,7 @@
 #define CLIENT_USAGE_OLD V4L2_EVENT_PRIVATE_START
 
 /* Changes are told at once, but sometimes one is lost: so it is also asked. */
-#define ASK_NS INT64_C(1000000000)
+#define ASK_NS NS_PER_S
 
 static bool subscribe(int fd, uint32_t event)
 {

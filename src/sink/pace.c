@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 
-#define SECOND_NS INT64_C(1000000000)
+#include "base/clock.h"
+
 #define MAX_LAG_INTERVALS 4 /* later than this, the clock starts again */
 #define MAX_INTERVAL 3600   /* seconds; a rate that slow is a mistake in some header */
 
@@ -19,12 +19,12 @@ void pace_init(struct pace *p, bool on, struct fraction fps)
 
 static int64_t interval_ns(const struct pace *p)
 {
-    return SECOND_NS * (int64_t)p->fps.den / p->fps.num;
+    return NS_PER_S * (int64_t)p->fps.den / p->fps.num;
 }
 
 static void pace_advance(struct pace *p)
 {
-    p->remainder += SECOND_NS * (int64_t)p->fps.den % p->fps.num;
+    p->remainder += NS_PER_S * (int64_t)p->fps.den % p->fps.num;
     p->t_due += interval_ns(p) + p->remainder / p->fps.num;
     p->remainder %= p->fps.num;
 }
@@ -42,8 +42,7 @@ int pace_wait(struct pace *p, int stop_fd)
         p->remainder = 0;
     }
     for (; now < p->t_due; now = now_ns()) {
-        const int64_t left = p->t_due - now;
-        const struct timespec t = {.tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS};
+        const struct timespec t = timespec_of(p->t_due - now);
 
         if (ppoll(&stop, 1, &t, NULL) > 0)
             return -ECANCELED;

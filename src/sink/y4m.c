@@ -17,9 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 
-#define GRACE_NS 200000000 /* how long after a stop a slow reader may take for its frame */
+#define GRACE_NS (200 * NS_PER_MS) /* after a stop, for a slow reader to take its frame */
 
 struct y4m_sink {
     struct sink base;
@@ -30,7 +31,7 @@ struct y4m_sink {
     bool regular; /* never makes poll() wait */
     bool failed;
     bool begun;           /* part of the present frame was written */
-    int64_t t_give_up_ns; /* 0 until a stop was seen */
+    int64_t t_give_up_ns; /* never, until a stop was seen */
     off_t whole;          /* bytes up to the end of the last whole frame */
     uint64_t n_frames;
 };
@@ -41,11 +42,10 @@ struct y4m_sink {
 static int wait_room(struct y4m_sink *y)
 {
     for (;;) {
-        const bool stopped = y->t_give_up_ns != 0;
-        const int64_t left = stopped ? y->t_give_up_ns - now_ns() : 0;
+        const bool stopped = y->t_give_up_ns != INT64_MAX;
         struct pollfd fds[2] = {{.fd = y->fd, .events = POLLOUT},
                                 {.fd = stopped ? -1 : y->stop_fd, .events = POLLIN}};
-        const int r = poll(fds, 2, stopped ? (left > 0 ? (int)(left / 1000000) + 1 : 0) : -1);
+        const int r = poll(fds, 2, poll_ms(y->t_give_up_ns, now_ns()));
 
         if (r < 0 && errno != EINTR)
             return -errno;
@@ -331,6 +331,7 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
         return error_set(err, -ENOMEM, "out of memory for '%.120s'", config->name);
     y->base.ops = &sink_y4m;
     y->fd = -1;
+    y->t_give_up_ns = INT64_MAX;
     y->stop_fd = config->stop_fd;
     set_picture(y, config);
     r = open_file(y, config->name, err);

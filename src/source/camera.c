@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "source/camera.h"
 #include "v4l2/modes.h"
@@ -19,10 +20,9 @@
 
 #define WANTED_BUFFERS 4 /* one lent, one being filled, two for jitter */
 
-#define SECOND_NS INT64_C(1000000000)
 #define HANG_INTERVALS 5
-#define HANG_NS SECOND_NS
-#define START_NS (3 * SECOND_NS) /* to the first frame: USB cameras take up to two seconds */
+#define HANG_NS NS_PER_S
+#define START_NS (3 * NS_PER_S) /* to the first frame: USB cameras take up to two seconds */
 
 static int map_buffer(struct camera *c, uint32_t index, struct error *err)
 {
@@ -225,7 +225,7 @@ static struct camera *camera_create(const struct source_config *config)
 static int64_t hang_ns(struct fraction fps)
 {
     const int64_t millifps = v4l2_millifps(fps);
-    const int64_t hang = millifps ? HANG_INTERVALS * 1000 * SECOND_NS / millifps : 0;
+    const int64_t hang = millifps ? HANG_INTERVALS * 1000 * NS_PER_S / millifps : 0;
 
     return hang > HANG_NS ? hang : HANG_NS;
 }
@@ -290,8 +290,7 @@ static int wait_for_driver(const struct camera *c, int64_t deadline, struct erro
     struct pollfd fd[2] = {{.fd = c->fd, .events = POLLIN}, {.fd = c->stop_fd, .events = POLLIN}};
 
     for (;;) {
-        const int64_t left = deadline - now_ns();
-        const int n = poll(fd, 2, left > 0 ? (int)((left + 999999) / 1000000) : 0);
+        const int n = poll(fd, 2, poll_ms(deadline, now_ns()));
 
         if (n < 0 && errno != EINTR)
             return error_set(err, -EIO, "waiting for '%s': %s", c->path, strerror(errno));

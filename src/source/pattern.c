@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "source/scene.h"
 
@@ -320,7 +321,7 @@ static int wait_until(const struct pattern *p, int64_t t_ns)
     do {
         const int64_t now = now_ns();
         const int64_t left = t_ns > now ? t_ns - now : 0;
-        const struct timespec wait = {left / 1000000000, left % 1000000000};
+        const struct timespec wait = timespec_of(left);
 
         r = ppoll(&stop, 1, &wait, NULL);
         if (r < 0 && errno != EINTR)
@@ -335,7 +336,7 @@ static int64_t due_ns(const struct pattern *p, uint64_t seq)
     const uint64_t ticks = seq * p->base.fps.den;
     const uint64_t second = ticks / p->base.fps.num, rest = ticks % p->base.fps.num;
 
-    return p->t_start_ns + (int64_t)(second * 1000000000 + rest * 1000000000 / p->base.fps.num);
+    return p->t_start_ns + (int64_t)(second * NS_PER_S + rest * NS_PER_S / p->base.fps.num);
 }
 
 /* A camera does not wait for its reader: passes over the frames that were due before the newest

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define CHUNK (1 << 16) /* bytes that are read beyond the frame asked for */
 
 struct y4m_source {

@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "config-build.h"
 
 #define LOOPBACK_DRIVER "v4l2 loopback"
 
 /* An older stamp is taken for nonsense: no driver holds frames for so long. */
-#define STAMP_MAX_AGE_NS (5 * INT64_C(1000000000))
+#define STAMP_MAX_AGE_NS (5 * NS_PER_S)
 
 #define JPEG_MIN_BYTES 128 /* less than the headers and tables of any picture */
 
@@ -261,10 +262,10 @@ int64_t v4l2_timestamp(uint32_t buffer_flags, struct timeval stamp, int64_t now)
     if ((buffer_flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
         return now;
     /* What cannot be a time would not fit below, either. */
-    if (stamp.tv_sec < 0 || stamp.tv_sec > now / 1000000000 || stamp.tv_usec < 0 ||
-        stamp.tv_usec >= 1000000)
+    if (stamp.tv_sec < 0 || stamp.tv_sec > now / NS_PER_S || stamp.tv_usec < 0 ||
+        stamp.tv_usec >= NS_PER_S / NS_PER_US)
         return now;
-    t = (int64_t)stamp.tv_sec * 1000000000 + (int64_t)stamp.tv_usec * 1000;
+    t = stamp.tv_sec * NS_PER_S + stamp.tv_usec * NS_PER_US;
     return t > now || t < now - STAMP_MAX_AGE_NS || t <= 0 ? now : t;
 }
 

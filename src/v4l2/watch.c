@@ -7,13 +7,13 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "picture/frame.h"
+#include "base/clock.h"
 
 /* A program that closes a device is noticed before the driver is: it needs a moment. */
 static const struct backoff_limits alarm_limits = {
-    .first_ns = INT64_C(500000000),
-    .last_ns = INT64_C(30000000000),
-    .steady_ns = INT64_C(10000000000),
+    .first_ns = 500 * NS_PER_MS,
+    .last_ns = 30 * NS_PER_S,
+    .steady_ns = 10 * NS_PER_S,
 };
 
 static bool is_video(const char *name)

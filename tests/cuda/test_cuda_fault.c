@@ -15,6 +15,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cuda/lab/rungs.h"
 #include "engine/process.h"

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/process.h"
 #include "engine/table.h"
 #include "tests/lib/images.h"

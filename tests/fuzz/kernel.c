@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "picture/frame.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { FIRST_FD = 1000, MAX_FDS = 64, MAX_MAPPINGS = 64, MAX_BUFFERS = 8 };

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "picture/frame.h"
+#include "base/clock.h"
 
 #define KERNEL_STOP_FD 999
 

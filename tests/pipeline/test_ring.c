@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "pipeline/ring.h"
 
 #define N_FRAMES 20000

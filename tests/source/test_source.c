@@ -1,6 +1,7 @@
 /* The `test:` source: its scenes, its noise and its clock. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "tests/lib/source_helpers.h"
 
 /* FNV-1a over all samples. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "picture/frame.h"
+#include "base/clock.h"
 #include "v4l2/watch.h"
 
 #define LIMIT_MS 20000

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define MARGIN 12
 #define PADDING 12
 #define STATISTICS_WIDTH 290
@@ -116,7 +118,7 @@ static int64_t graph_top(const struct preview_ui *ui, int n)
         if (p99 + p99 / 8 > top)
             top = p99 + p99 / 8;
     }
-    return top > 1000000 ? top : 1000000;
+    return top > NS_PER_MS ? top : NS_PER_MS;
 }
 
 /* A column for each second, the newest at the right: the 99th percentile of added latency, in front

@@ -6,6 +6,7 @@
  * new frames. The writer does not do that itself, because a stuck display server may hold the
  * window system's locks for any time. A window thread that does not come back from there is
  * left behind, and frees what is left once it does. */
+#include "base/clock.h"
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -22,9 +23,9 @@
 #include "sink/preview/show.h"
 #include "sink/preview/window.h"
 
-#define OPEN_LIMIT_NS 5000000000 /* for the window to stand */
-#define CLOSE_LIMIT_NS 500000000 /* for the threads to end */
-#define SAVE_LIMIT_NS 5000000000 /* and for a snapshot to be written */
+#define OPEN_LIMIT_NS (5 * NS_PER_S)     /* for the window to stand */
+#define CLOSE_LIMIT_NS (500 * NS_PER_MS) /* for the threads to end */
+#define SAVE_LIMIT_NS (5 * NS_PER_S)     /* and for a snapshot to be written */
 
 enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED, WINDOW_GONE };
 
@@ -265,23 +266,16 @@ static void *window_main(void *arg)
 
 /* -------------------------------------------------------------------- sink */
 
-static struct timespec deadline(int64_t limit_ns)
-{
-    const int64_t t = now_ns() + limit_ns;
-
-    return (struct timespec){t / 1000000000, t % 1000000000};
-}
-
 /* Waits for the window thread's end, for a while, and longer where a snapshot would be lost.
  * Context: with the lock. */
 static bool wait_ended(struct preview *p)
 {
-    struct timespec until = deadline(SAVE_LIMIT_NS);
+    struct timespec until = timespec_of(now_ns() + SAVE_LIMIT_NS);
     int r = 0;
 
     while (p->saving && !r)
         r = pthread_cond_timedwait(&p->changed, &p->lock, &until);
-    until = deadline(CLOSE_LIMIT_NS);
+    until = timespec_of(now_ns() + CLOSE_LIMIT_NS);
     for (r = 0; !p->ended && !r;)
         r = pthread_cond_timedwait(&p->changed, &p->lock, &until);
     return p->ended;
@@ -352,7 +346,7 @@ static int create(struct preview **ret, const struct sink_config *config)
 /* Waits until the window stands. */
 static int wait_open(struct preview *p, struct error *err)
 {
-    const struct timespec until = deadline(OPEN_LIMIT_NS);
+    const struct timespec until = timespec_of(now_ns() + OPEN_LIMIT_NS);
     enum window_state state;
     int r = 0;
 

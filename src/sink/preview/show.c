@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "picture/snapshot.h"
 
 void preview_show_init(struct preview_show *s, struct preview_window *window,

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sink/preview/overlay.h"
 #include "sink/preview/picture.h"
 
-#define SLACK 4                     /* design pixels that the mouse may move in a click */
-#define IDLE_NS INT64_C(2000000000) /* a resting mouse's arrow then goes away in full screen */
+#define SLACK 4                /* design pixels that the mouse may move in a click */
+#define IDLE_NS (2 * NS_PER_S) /* a resting mouse's arrow then goes away in full screen */
 
 struct preview_window {
     SDL_Window *window;
@@ -329,14 +330,14 @@ static bool translate(struct preview_window *w, const SDL_Event *e, struct previ
 
 bool preview_window_wait(struct preview_window *w, int64_t t_ns)
 {
-    const int64_t wait_ns = t_ns - now_ns();
+    const int wait_ms = poll_ms(t_ns, now_ns());
 
-    if (wait_ns <= 0) {
+    if (wait_ms == 0) {
         w->have_first = SDL_PollEvent(&w->first);
         return true;
     }
     SDL_ClearError();
-    w->have_first = SDL_WaitEventTimeout(&w->first, (int)(wait_ns / 1000000) + 1);
+    w->have_first = SDL_WaitEventTimeout(&w->first, wait_ms);
     /* SDL says "no event" for a failure too; only then it is early. */
     if (!w->have_first && now_ns() < t_ns && *SDL_GetError())
         atomic_store(&lost, true);

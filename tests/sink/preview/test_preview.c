@@ -1,5 +1,6 @@
 /* The preview window, on a display that test_preview.sh provides: what it shows is looked at as a
  * screenshot, and writing to it is timed while the display server stands still. */
+#include "base/clock.h"
 #include "tests/sink/preview/helpers.h"
 
 #include <errno.h>

@@ -1,0 +1,28 @@
+#include "base/clock.h"
+
+#include <limits.h>
+
+int64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+}
+
+int poll_ms(int64_t t_ns, int64_t t_now_ns)
+{
+    int64_t ms;
+
+    if (t_ns == INT64_MAX)
+        return -1;
+    if (t_ns <= t_now_ns)
+        return 0;
+    ms = (t_ns - t_now_ns - 1) / NS_PER_MS + 1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
