@@ -196,7 +196,7 @@ static void tick(struct daemon *d)
 }
 
 /* What the loop waits for. */
-enum { ON_DONE, ON_STOP, ON_HANGUP, ON_NEWS, ON_DEVICES, ON_CONTROL, N_FDS };
+enum { ON_DONE, ON_STOP, ON_HANGUP, ON_CHANGE, ON_DEVICES, ON_CONTROL, N_FDS };
 
 /* What poll() says is there to be read. False: the end. */
 static bool serve(struct daemon *d, const struct pollfd *fds)
@@ -211,7 +211,7 @@ static bool serve(struct daemon *d, const struct pollfd *fds)
         (void)host_reload(d, &err);
         control_reloading(d->control, false);
     }
-    if (fds[ON_NEWS].revents && event_clear(fds[ON_NEWS].fd)) {
+    if (fds[ON_CHANGE].revents && event_clear(fds[ON_CHANGE].fd)) {
         control_process(d->control);
         answer_snapshot(d);
     }
@@ -228,7 +228,7 @@ static void loop(struct daemon *d, int stop_fd, int hangup_fd)
         [ON_DONE] = {.fd = pipeline_done_fd(d->p), .events = POLLIN},
         [ON_STOP] = {.fd = stop_fd, .events = POLLIN},
         [ON_HANGUP] = {.fd = hangup_fd, .events = POLLIN},
-        [ON_NEWS] = {.fd = pipeline_news_fd(d->p), .events = POLLIN},
+        [ON_CHANGE] = {.fd = pipeline_change_fd(d->p), .events = POLLIN},
         [ON_DEVICES] = {.fd = d->devices_fd, .events = POLLIN},
         [ON_CONTROL] = {.fd = control_fd(d->control), .events = POLLIN},
     };

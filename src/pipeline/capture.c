@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/log.h"
 
 #define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */
@@ -96,7 +97,6 @@ static void adopt(struct capture *c)
                                 .height = s->height,
                                 .colour = s->colour};
     c->fps = s->fps;
-    c->shared->live = s->live;
 }
 
 /* There is no source yet: the picture shall be as the user asks. */
@@ -114,13 +114,13 @@ static int assume(struct capture *c, struct error *err)
     if (problem)
         return error_usage(err, "size %dx%d: %s", w->width, w->height, problem);
     c->fps = w->fps.num ? w->fps : (struct fraction){ASSUMED_FPS, 1};
-    c->shared->live = true;
     return 0;
 }
 
 static int open_wait_fd(struct capture *c)
 {
-    const int fds[] = {c->shared->stop_fd, c->shared->wake_fd};
+    const int fds[] = {stream_fd(c->stream, STREAM_EVENT_STOP),
+                       stream_fd(c->stream, STREAM_EVENT_WAKE)};
 
     c->wait_fd = epoll_create1(EPOLL_CLOEXEC);
     if (c->wait_fd < 0)
@@ -137,7 +137,7 @@ static int open_wait_fd(struct capture *c)
 static void set_state(struct capture *c, enum stream_state state, const char *reason)
 {
     c->state = state;
-    shared_set_state(c->shared, state, reason);
+    stream_set_state(c->stream, state, reason);
 }
 
 /* "auto" means the camera that there was, and any other only after a while: one that is replugged
@@ -180,11 +180,21 @@ static void note_lost(struct capture *c, int code, const struct error *why)
     set_state(c, STREAM_LOST, why->text);
 }
 
-int capture_open(struct capture *c, const struct capture_request *request, bool wait,
-                 struct error *err)
+/* A camera that is not there yet will be live. */
+static void announce(const struct capture *c)
+{
+    const bool live = c->source ? c->source->live : true;
+    const int64_t interval_ns = c->fps.num ? (int64_t)c->fps.den * 1000000000 / c->fps.num : 0;
+
+    stream_announce(c->stream, live, interval_ns);
+}
+
+int capture_open(struct capture *c, struct stream *stream, const struct capture_request *request,
+                 bool wait, struct error *err)
 {
     int r;
 
+    c->stream = stream;
     c->request = *request;
     c->wait_fd = -1;
     device_release_init(&c->release);
@@ -205,8 +215,8 @@ int capture_open(struct capture *c, const struct capture_request *request, bool 
         note_lost(c, r, err);
         r = assume(c, err);
     }
-    if (r == 0 && c->fps.num)
-        c->shared->interval_ns = (int64_t)c->fps.den * 1000000000 / c->fps.num;
+    if (r == 0)
+        announce(c);
     return r;
 }
 
@@ -230,7 +240,7 @@ void capture_change(struct capture *c, const struct capture_request *request)
     c->next_request = *request;
     c->has_next_request = true;
     (void)pthread_mutex_unlock(&c->lock);
-    (void)!write(c->shared->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+    stream_signal(c->stream, STREAM_EVENT_WAKE);
 }
 
 static void take_request(struct capture *c)
@@ -252,34 +262,25 @@ static void report(struct capture *c)
     const uint64_t dropped = c->n_dropped_before + (s ? s->n_dropped : 0);
     const uint64_t bad = c->n_bad_before + (s ? s->n_bad : 0) + c->n_bad_jpegs;
 
-    stats_input(c->shared->stats, c->n_delivered + dropped + bad, dropped, bad, c->n_reconnects);
+    stats_input(stream_stats(c->stream), c->n_delivered + dropped + bad, dropped, bad,
+                c->n_reconnects);
 }
 
 /* --- waiting --- */
 
-/* Why the camera is to be released; STREAM_RUNS: it is not. Takes note of news from /dev. */
-static enum stream_state look_around(struct capture *c)
+/* Takes what is requested, and a change in /dev as a reason to retry at once. */
+static void look_around(struct capture *c)
 {
-    struct shared *s = c->shared;
-    enum stream_state hold = STREAM_RUNS;
-    uint64_t n;
+    unsigned changes;
 
-    (void)!read(s->wake_fd, &n, sizeof(n));
+    (void)event_clear(stream_fd(c->stream, STREAM_EVENT_WAKE));
     take_request(c);
-    (void)pthread_mutex_lock(&s->lock);
-    if (s->asleep)
-        hold = STREAM_ASLEEP;
-    else if (s->paused)
-        hold = STREAM_PAUSED;
-    else if (s->unwatched)
-        hold = STREAM_IDLE;
-    if (s->device_news != c->device_news) {
-        c->device_news = s->device_news;
-        c->retries = (struct backoff){0};
-        c->t_retry_ns = 0;
-    }
-    (void)pthread_mutex_unlock(&s->lock);
-    return hold;
+    changes = stream_device_changes(c->stream);
+    if (changes == c->device_changes)
+        return;
+    c->device_changes = changes;
+    c->retries = (struct backoff){0};
+    c->t_retry_ns = 0;
 }
 
 /* Until @deadline_ns, a wake-up or a stop. False: a stop. */
@@ -292,7 +293,7 @@ static bool wait_until(const struct capture *c, int64_t deadline_ns)
         (void)poll(&fd, 1, -1);
     else if (ms > 0)
         (void)poll(&fd, 1, (int)ms);
-    return !shared_stopping(c->shared);
+    return !stream_stopping(c->stream);
 }
 
 /* Only devices are closed: others may want them, and some have a light. */
@@ -338,7 +339,7 @@ static bool try_to_open(struct capture *c)
         c->t_retry_ns = c->t_whole_ns + c->retries.pause_ns;
     else if (r != -ECANCELED)
         note_lost(c, r, &err);
-    return !shared_stopping(c->shared);
+    return !stream_stopping(c->stream);
 }
 
 /* --- pictures --- */
@@ -347,11 +348,11 @@ static bool try_to_open(struct capture *c)
 static bool handle_read_error(struct capture *c, int code, const struct error *err)
 {
     if (code == -ECANCELED)
-        return !shared_stopping(c->shared);
+        return !stream_stopping(c->stream);
     if (code == -ENODATA)
         return false;
-    if (!c->shared->live || (code != -ENODEV && code != -ETIMEDOUT && code != -EIO)) {
-        shared_fail(c->shared, code, err);
+    if (!stream_live(c->stream) || (code != -ENODEV && code != -ETIMEDOUT && code != -EIO)) {
+        stream_fail(c->stream, code, err);
         return false;
     }
     /* A camera that gives nothing is left running for the pause that it would get anyway. */
@@ -405,7 +406,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
  * is as good as one that gives nothing. */
 static bool tolerate_damage(struct capture *c)
 {
-    const int64_t limit = 5 * c->shared->interval_ns;
+    const int64_t limit = 5 * stream_interval_ns(c->stream);
     struct error err;
 
     if (now_ns() - c->t_whole_ns <= (limit > DAMAGED_NS ? limit : DAMAGED_NS))
@@ -447,13 +448,13 @@ static bool deliver(struct capture *c, const struct frame *image, int64_t t_wait
     c->n_delivered++;
     if (ring_put(c->out, &c->slot) == 0)
         return true;
-    stats_not_shown(c->shared->stats, 1);
+    stats_not_shown(stream_stats(c->stream), 1);
     return false;
 }
 
 static bool read_one(struct capture *c)
 {
-    const struct shared *s = c->shared;
+    const uint64_t max_frames = stream_max_frames(c->stream);
     struct error err = {.text = ""};
     struct frame image;
     const int64_t t_wait_ns = now_ns();
@@ -462,7 +463,7 @@ static bool read_one(struct capture *c)
 
     report(c);
     /* A live stream ends when enough frames came out: some may never get there. */
-    if (!s->live && s->max_frames && c->n_delivered >= s->max_frames)
+    if (!stream_live(c->stream) && max_frames && c->n_delivered >= max_frames)
         go_on = false;
     return go_on;
 }
@@ -473,10 +474,12 @@ void *capture_run(void *arg)
     bool go_on = true;
 
     while (go_on) {
-        const enum stream_state hold = look_around(c);
+        enum stream_state held;
 
-        if (hold != STREAM_RUNS) {
-            go_on = stand_by(c, hold);
+        look_around(c);
+        held = stream_held(c->stream);
+        if (held != STREAM_RUNS) {
+            go_on = stand_by(c, held);
             continue;
         }
         if (c->state > STREAM_LOST)

@@ -5,6 +5,7 @@
  * one that went is opened again until it is back, after pauses that double and that end at once
  * when a device comes or is released. The picture keeps the size that it had first, whatever comes
  * back: all that is behind this stage does not notice. */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ struct capture_request {
 };
 
 struct capture {
-    struct shared *shared;
+    struct stream *stream;
     struct ring *out;
     struct slot *slot; /* to fill next */
 
@@ -42,7 +43,7 @@ struct capture {
     struct capture_request next_request; /* to be taken over */
     bool has_next_request;
 
-    int wait_fd;                 /* epoll: stop_fd and wake_fd of @shared, and @release */
+    int wait_fd;                 /* epoll: a stop, a wake-up, and @release */
     struct source *source;       /* NULL while it is closed */
     struct camera_delay delay;   /* of the source */
     char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
@@ -58,15 +59,15 @@ struct capture {
     int64_t t_retry_ns;            /* when the source is to be opened again */
     struct device_release release; /* of a camera that another program has */
     int64_t t_whole_ns;            /* when the last whole picture came, or the source was opened */
-    unsigned device_news;
+    unsigned device_changes;       /* that were seen */
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
 };
 
-/* Opens the source and tells @shared what it is like. @wait: if it is not there, waits for it in
- * the thread, with a picture of the size that is asked for. @c->shared is set. Context: main. */
-int capture_open(struct capture *c, const struct capture_request *request, bool wait,
-                 struct error *err);
+/* Opens the source and tells @stream what it is like. @wait: if it is not there, waits for it in
+ * the thread, with a picture of the size that is asked for. Context: main. */
+int capture_open(struct capture *c, struct stream *stream, const struct capture_request *request,
+                 bool wait, struct error *err);
 void capture_close(struct capture *c);
 
 /* Releases the source and takes another live one. Context: any thread. */

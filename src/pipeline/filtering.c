@@ -11,27 +11,17 @@
 #define REST_NS INT64_C(30000000000) /* idle time before a GPU is released */
 #define LOOK_NS INT64_C(1000000000)  /* idle time between checks for a restarted engine */
 
-static struct filter_request present_request(struct shared *s)
+static bool governed(const struct stream *s, const struct filter_request *w)
 {
-    struct filter_request w;
-
-    (void)pthread_mutex_lock(&s->lock);
-    w = s->request;
-    (void)pthread_mutex_unlock(&s->lock);
-    return w;
+    return stream_live(s) && w->latency_budget != BUDGET_OFF;
 }
 
-static bool governed(const struct shared *s, const struct filter_request *w)
-{
-    return s->live && w->latency_budget != BUDGET_OFF;
-}
-
-static struct governor_config governor_request(const struct shared *s,
+static struct governor_config governor_request(const struct stream *s,
                                                const struct filter_request *w)
 {
     struct governor_config ret = {
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
-        .interval_ns = s->interval_ns,
+        .interval_ns = stream_interval_ns(s),
         .radius = w->filter.radius,
         .radius_min = w->radius_min,
     };
@@ -40,28 +30,25 @@ static struct governor_config governor_request(const struct shared *s,
     return ret;
 }
 
-static void publish_engine(struct filtering *f)
+static void publish_engine(const struct filtering *f)
 {
-    struct shared *s = f->shared;
-
-    (void)pthread_mutex_lock(&s->lock);
-    (void)snprintf(s->engine, sizeof(s->engine), "%s", f->engine->ops->name);
-    (void)snprintf(s->device, sizeof(s->device), "%s", f->engine->device);
-    (void)pthread_mutex_unlock(&s->lock);
+    stream_set_engine(f->stream, f->engine->ops->name, f->engine->device);
 }
 
-int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
-                   struct error *err)
+int filtering_open(struct filtering *f, struct stream *stream, const char *engine,
+                   const struct engine_config *config, struct error *err)
 {
     const int r = engine_open(&f->engine, engine_table, engine, config, err);
-    const struct governor_config limits = governor_request(f->shared, &f->shared->request);
+    const struct filter_request request = stream_filter_request(stream);
+    const struct governor_config limits = governor_request(stream, &request);
 
     if (r)
         return r;
+    f->stream = stream;
     f->config = *config;
     backoff_works(&f->retries, now_ns());
     f->rest_ns = REST_NS;
-    f->depth = f->shared->live ? 1 : f->engine->depth;
+    f->depth = stream_live(f->stream) ? 1 : f->engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
     governor_init(&f->governor, &limits);
@@ -153,7 +140,7 @@ static void take_rebuilt(struct filtering *f)
     f->engine->ops->destroy(f->engine);
     f->engine = e;
     backoff_works(&f->retries, now_ns());
-    f->depth = f->shared->live ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
+    f->depth = stream_live(f->stream) ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
     publish_engine(f);
     log_info("engine %s (%s) filters again", e->ops->name, e->device);
 }
@@ -173,9 +160,9 @@ static int rest(struct filtering *f)
 
 static int start_job(struct filtering *f, struct slot *slot)
 {
-    struct shared *s = f->shared;
+    struct stream *s = f->stream;
     struct job *j = &f->jobs[f->n_jobs++];
-    const struct filter_request w = present_request(s);
+    const struct filter_request w = stream_filter_request(s);
     int r = 0;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
@@ -196,15 +183,6 @@ static int start_job(struct filtering *f, struct slot *slot)
     return r ? replace_engine(f, r) : 0;
 }
 
-/* The budget that @slot was held to is the newest there is. */
-static void set_budget(struct shared *s, struct slot *slot, int64_t budget_ns)
-{
-    slot->budget_ns = budget_ns;
-    (void)pthread_mutex_lock(&s->lock);
-    s->budget_ns = budget_ns;
-    (void)pthread_mutex_unlock(&s->lock);
-}
-
 static void log_passing(struct filtering *f)
 {
     const int n = flips_step(&f->passing, f->governor.passing, f->t_done_ns);
@@ -221,14 +199,17 @@ static void log_passing(struct filtering *f)
 
 static void govern(struct filtering *f, const struct job *j)
 {
-    struct shared *s = f->shared;
+    struct stream *s = f->stream;
     struct slot *slot = j->slot;
-    const struct filter_request w = present_request(s);
-    struct governor_sample sample = {
+    const struct filter_request w = stream_filter_request(s);
+    const struct stream_feedback feedback = stream_feedback(s);
+    const struct governor_sample sample = {
         .t_capture_ns = slot->raw.t_capture_ns,
         .seq = slot->raw.seq,
         .filter_ns = slot->filter_ns,
         .radius = j->filter.radius,
+        .other_ns = feedback.other_ns,
+        .camera_ns = feedback.camera_ns,
     };
 
     if (!governed(s, &w)) {
@@ -236,16 +217,12 @@ static void govern(struct filtering *f, const struct job *j)
 
         if (f->governor.passing)
             governor_init(&f->governor, &limits);
-        set_budget(s, slot, 0);
+        slot->budget_ns = 0;
         log_passing(f);
         return;
     }
-    (void)pthread_mutex_lock(&s->lock);
-    sample.other_ns = s->other_ns;
-    sample.camera_ns = s->camera_ns;
-    (void)pthread_mutex_unlock(&s->lock);
     (void)governor_step(&f->governor, &sample);
-    set_budget(s, slot, governor_budget_ns(&f->governor));
+    slot->budget_ns = governor_budget_ns(&f->governor);
     log_passing(f);
 }
 
@@ -272,7 +249,7 @@ static int finish_job(struct filtering *f)
     memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
     r = ring_put(f->out, &slot);
     if (r)
-        stats_not_shown(f->shared->stats, 1);
+        stats_not_shown(stream_stats(f->stream), 1);
     f->spare[f->n_spare++] = slot;
     return r;
 }
@@ -285,7 +262,7 @@ static void abandon(struct filtering *f)
     while (f->n_jobs)
         f->spare[f->n_spare++] = f->jobs[--f->n_jobs].slot;
     n += ring_discard(f->in, &f->spare[0]);
-    stats_not_shown(f->shared->stats, n);
+    stats_not_shown(stream_stats(f->stream), n);
 }
 
 static int64_t deadline(int64_t ns)
@@ -297,7 +274,7 @@ static int64_t deadline(int64_t ns)
  * is nothing left to do. */
 static int step(struct filtering *f)
 {
-    const bool restful = f->shared->live && f->engine->ops->on_device;
+    const bool restful = stream_live(f->stream) && f->engine->ops->on_device;
     const int64_t idle_ns = restful ? f->rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
     int taken = -EAGAIN;
 
@@ -320,12 +297,12 @@ void *filtering_run(void *arg)
     struct error err;
     int r = 0;
 
-    while (r == 0 && !shared_stopping(f->shared))
+    while (r == 0 && !stream_stopping(f->stream))
         r = step(f);
     if (r && r != -EPIPE) {
         (void)error_set(&err, r, "engine failed: %s", strerror(-r));
-        shared_fail(f->shared, r, &err);
-        shared_stop(f->shared);
+        stream_fail(f->stream, r, &err);
+        stream_signal(f->stream, STREAM_EVENT_STOP);
     }
     ring_close(f->out);
     abandon(f);

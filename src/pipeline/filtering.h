@@ -24,7 +24,7 @@ struct job {
 };
 
 struct filtering {
-    struct shared *shared;
+    struct stream *stream;
     struct engine *engine;
     struct engine_config config;
     int depth;    /* frames in flight at most */
@@ -44,9 +44,9 @@ struct filtering {
     int n_spare;
 };
 
-/* Opens the engine called @engine for a source that @f->shared describes. Context: main. */
-int filtering_open(struct filtering *f, const char *engine, const struct engine_config *config,
-                   struct error *err);
+/* Opens the engine called @engine for the source that @stream describes. Context: main. */
+int filtering_open(struct filtering *f, struct stream *stream, const char *engine,
+                   const struct engine_config *config, struct error *err);
 void filtering_close(struct filtering *f);
 
 /* The thread. */

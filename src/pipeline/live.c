@@ -13,10 +13,7 @@ static void take_settings(struct pipeline *p, const struct settings *new)
     const struct filter_request w = pipeline_filter_request(new);
 
     p->settings = *new;
-    (void)pthread_mutex_lock(&p->shared.lock);
-    p->shared.request = w;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-    (void)!write(p->shared.news_fd, &(uint64_t){1}, sizeof(uint64_t));
+    stream_set_filter_request(p->stream, &w);
 }
 
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
@@ -38,15 +35,10 @@ static void control_status(void *user, struct sink_status *ret)
     struct pipeline *p = user;
     struct stats_header header;
     struct stats stats;
-    struct filter_request w;
+    const struct filter_request w = stream_filter_request(p->stream);
     const struct second *last;
-    int64_t budget_ns;
 
     pipeline_stats(p, &header, &stats);
-    (void)pthread_mutex_lock(&p->shared.lock);
-    w = p->shared.request;
-    budget_ns = p->shared.budget_ns;
-    (void)pthread_mutex_unlock(&p->shared.lock);
     last = stats_last_second(&stats, now_ns());
     *ret = (struct sink_status){
         .fps = last ? last->fps : 0.0,
@@ -55,7 +47,7 @@ static void control_status(void *user, struct sink_status *ret)
         .added_p50_ns = last ? last->p50_ns[SPAN_ADDED] : 0,
         .added_p99_ns = last ? last->p99_ns[SPAN_ADDED] : 0,
         .camera_ns = last ? last->p50_ns[SPAN_CAMERA] : 0,
-        .budget_ns = budget_ns,
+        .budget_ns = stream_feedback(p->stream).budget_ns,
         .radius_requested = w.filter.radius,
         .radius = stats.radius_last,
         .sigma_color = w.filter.sigma_color,
@@ -79,12 +71,12 @@ struct sink_control pipeline_sink_control(struct pipeline *p)
 
 bool pipeline_live(const struct pipeline *p)
 {
-    return p->shared.live;
+    return stream_live(p->stream);
 }
 
-int pipeline_news_fd(const struct pipeline *p)
+int pipeline_change_fd(const struct pipeline *p)
 {
-    return p->shared.news_fd;
+    return stream_fd(p->stream, STREAM_EVENT_CHANGE);
 }
 
 /* Whether the source can be changed to what @new asks for while frames flow. */
@@ -92,7 +84,7 @@ static bool can_reopen(const struct pipeline *p, const struct settings *new)
 {
     const struct source_ops *ops = pipeline_source_for(new->input);
 
-    return p->shared.live && !p->output.truth_source &&
+    return stream_live(p->stream) && !p->output.truth_source &&
            (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
 }
 
@@ -150,17 +142,17 @@ void pipeline_settings(struct pipeline *p, struct settings *ret)
 
 void pipeline_pause(struct pipeline *p, bool paused)
 {
-    shared_hold(&p->shared, &p->shared.paused, paused);
+    stream_hold(p->stream, STREAM_PAUSED, paused);
 }
 
 void pipeline_sleep(struct pipeline *p, bool asleep)
 {
-    shared_hold(&p->shared, &p->shared.asleep, asleep);
+    stream_hold(p->stream, STREAM_ASLEEP, asleep);
 }
 
 void pipeline_devices_changed(struct pipeline *p)
 {
-    shared_devices_changed(&p->shared);
+    stream_devices_changed(p->stream);
 }
 
 int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err)
@@ -175,34 +167,36 @@ int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
 {
-    (void)pthread_mutex_lock(&p->shared.lock);
+    struct stream_status s;
+
+    stream_status(p->stream, &s);
     *ret = (struct pipeline_state){
-        .name = stream_state_name(p->shared.state),
-        .readers = p->shared.readers,
-        .n_rounds = p->shared.n_rounds,
-        .asleep = p->shared.state == STREAM_ASLEEP,
+        .name = stream_state_name(s.state),
+        .readers = s.readers,
+        .n_rounds = s.n_rounds,
+        .asleep = s.state == STREAM_ASLEEP,
     };
-    memcpy(ret->reason, p->shared.reason, sizeof(ret->reason));
-    if (*p->shared.no_output && p->shared.state != STREAM_LOST) {
+    memcpy(ret->reason, s.reason, sizeof(ret->reason));
+    if (*s.no_output && s.state != STREAM_LOST) {
         ret->name = "no virtual camera";
-        memcpy(ret->reason, p->shared.no_output, sizeof(ret->reason));
+        memcpy(ret->reason, s.no_output, sizeof(ret->reason));
     }
-    (void)pthread_mutex_unlock(&p->shared.lock);
 }
 
 void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
 {
-    stats_snapshot(p->shared.stats, stats);
+    struct stream_status s;
+
+    stream_status(p->stream, &s);
+    stats_snapshot(stream_stats(p->stream), stats);
     stats->frames_dropped +=
         stats->frames_not_shown + ring_dropped(p->captured) + ring_dropped(p->filtered);
     stats_balance(stats, atomic_load(&p->ended));
     *header = p->header;
-    (void)pthread_mutex_lock(&p->shared.lock);
-    memcpy(header->engine, p->shared.engine, sizeof(header->engine));
-    memcpy(header->device, p->shared.device, sizeof(header->device));
+    memcpy(header->engine, s.engine, sizeof(header->engine));
+    memcpy(header->device, s.device, sizeof(header->device));
     if (!stats->frames_out)
-        stats->radius_requested = p->shared.request.filter.radius;
-    (void)pthread_mutex_unlock(&p->shared.lock);
+        stats->radius_requested = stream_filter_request(p->stream).filter.radius;
 }
 
 void pipeline_abandon(struct pipeline *p)
@@ -213,10 +207,5 @@ void pipeline_abandon(struct pipeline *p)
 
 int pipeline_result(struct pipeline *p)
 {
-    int result;
-
-    (void)pthread_mutex_lock(&p->shared.lock);
-    result = p->shared.result;
-    (void)pthread_mutex_unlock(&p->shared.lock);
-    return result;
+    return stream_result(p->stream);
 }

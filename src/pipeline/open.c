@@ -62,8 +62,8 @@ static int open_capture(struct pipeline *p, struct error *err)
 {
     const struct capture_request request = pipeline_capture_request(&p->settings);
 
-    return capture_open(&p->capture, &request, p->settings.wait && request.ops == &source_v4l2,
-                        err);
+    return capture_open(&p->capture, p->stream, &request,
+                        p->settings.wait && request.ops == &source_v4l2, err);
 }
 
 /* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
@@ -71,7 +71,7 @@ static int check_budget(const struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
 
-    if (p->shared.live || !s->budget_asked || s->latency_budget <= 0)
+    if (stream_live(p->stream) || !s->budget_asked || s->latency_budget <= 0)
         return 0;
     return error_usage(err,
                        "latency-budget: '%s' is not live: each of its frames gets the whole "
@@ -85,7 +85,7 @@ static int open_filtering(struct pipeline *p, struct error *err)
     const struct engine_config config = {.threads = p->settings.threads,
                                          .autotune = p->settings.autotune};
 
-    return filtering_open(&p->filtering, p->settings.engine, &config, err);
+    return filtering_open(&p->filtering, p->stream, p->settings.engine, &config, err);
 }
 
 static struct sink_config sink_request(const struct pipeline *p)
@@ -95,8 +95,8 @@ static struct sink_config sink_request(const struct pipeline *p)
         .picture = p->capture.picture,
         .format = p->settings.output_format,
         .fps = p->capture.fps,
-        .pace = !p->shared.live,
-        .stop_fd = p->shared.stop_fd,
+        .pace = !stream_live(p->stream),
+        .stop_fd = stream_fd(p->stream, STREAM_EVENT_STOP),
         .control = &p->control,
         .y4m = p->capture.source ? p->capture.source->y4m : NULL,
     };
@@ -156,8 +156,8 @@ static int make_slot_memory(struct pipeline *p, struct error *err)
 /* Makes the rings and gives every stage the slots that it holds. */
 static int make_rings(struct pipeline *p, struct error *err)
 {
-    const int capacity = p->shared.live ? 1 : LOSSLESS_CAPACITY;
-    const enum ring_policy policy = p->shared.live ? RING_LATEST : RING_LOSSLESS;
+    const int capacity = stream_live(p->stream) ? 1 : LOSSLESS_CAPACITY;
+    const enum ring_policy policy = stream_live(p->stream) ? RING_LATEST : RING_LOSSLESS;
     struct engine *engine = p->filtering.engine;
     struct slot *next = p->slots;
     int r;
@@ -218,8 +218,6 @@ static int open_all(struct pipeline *p, struct error *err)
 {
     int r = check_request(&p->settings, err);
 
-    if (r == 0 && stats_create(&p->shared.stats))
-        r = error_set(err, -ENOMEM, "out of memory for statistics");
     if (r == 0 && *p->settings.trace)
         r = output_trace(&p->output, p->settings.trace, err);
     if (r == 0)
@@ -248,14 +246,13 @@ static int init(struct pipeline *p, int stop_fd)
 
     if (r)
         return r;
-    r = output_init(&p->output);
-    if (r == 0) {
-        r = shared_init(&p->shared, stop_fd);
-        if (r)
-            (void)output_close(&p->output);
-    }
-    if (r)
+    r = stream_create(&p->stream, stop_fd, (uint64_t)p->settings.frames);
+    if (r == 0)
+        r = output_init(&p->output, p->stream);
+    if (r) {
+        stream_destroy(p->stream);
         (void)pthread_mutex_destroy(&p->settings_lock);
+    }
     return r;
 }
 
@@ -263,29 +260,31 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
                   struct error *err)
 {
     struct pipeline *p = calloc(1, sizeof(*p));
+    struct stream_status status;
+    struct filter_request request;
     int r;
 
     if (!p)
         return error_set(err, -ENOMEM, "out of memory");
+    p->settings = *settings;
     r = init(p, stop_fd);
     if (r) {
         free(p);
         return error_set(err, r, "cannot set up the pipeline: %s", strerror(-r));
     }
-    p->settings = *settings;
     (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
     p->control = pipeline_sink_control(p);
-    p->shared.max_frames = (uint64_t)settings->frames;
-    p->shared.request = pipeline_filter_request(settings);
-    p->capture.shared = p->filtering.shared = p->output.shared = &p->shared;
+    request = pipeline_filter_request(settings);
+    stream_set_filter_request(p->stream, &request);
     r = open_all(p, err);
     if (r) {
         (void)pipeline_close(p);
         return r;
     }
     fill_header(p);
+    stream_status(p->stream, &status);
     log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.name, p->header.width,
-             p->header.height, p->header.format_in, p->shared.engine, p->shared.device,
+             p->header.height, p->header.format_in, status.engine, status.device,
              outlet_name(&p->output.outlets[0]), p->header.format_out);
     *ret = p;
     return 0;
@@ -315,19 +314,19 @@ int pipeline_start(struct pipeline *p, struct error *err)
 
 int pipeline_done_fd(const struct pipeline *p)
 {
-    return p->shared.done_fd;
+    return stream_fd(p->stream, STREAM_EVENT_DONE);
 }
 
 void pipeline_stop(struct pipeline *p)
 {
-    shared_stop(&p->shared);
+    stream_signal(p->stream, STREAM_EVENT_STOP);
 }
 
 void pipeline_join(struct pipeline *p)
 {
     /* Those that did start must not wait for those that did not. */
     if (p->n_threads && p->n_threads < 3) {
-        shared_stop(&p->shared);
+        stream_signal(p->stream, STREAM_EVENT_STOP);
         ring_close(p->captured);
         ring_close(p->filtered);
     }
@@ -343,16 +342,15 @@ int pipeline_close(struct pipeline *p)
 
     pipeline_join(p);
     r = output_close(&p->output);
-    result = p->shared.result ? p->shared.result : r;
+    result = stream_result(p->stream);
     filtering_close(&p->filtering);
     capture_close(&p->capture);
     if (p->slot_memory)
         (void)munmap(p->slot_memory, p->slot_memory_size);
     ring_destroy(p->captured);
     ring_destroy(p->filtered);
-    stats_destroy(p->shared.stats);
-    shared_finish(&p->shared);
+    stream_destroy(p->stream);
     (void)pthread_mutex_destroy(&p->settings_lock);
     free(p);
-    return result;
+    return result ? result : r;
 }

@@ -95,24 +95,12 @@ static void retry_later(struct outlet *o, int code)
 }
 
 /* Whether a device came, went or changed since this was asked last. */
-static bool devices_have_news(struct outlet *o)
+static bool any_device_changed(struct outlet *o)
 {
-    bool news;
+    const unsigned before = o->device_changes;
 
-    (void)pthread_mutex_lock(&o->shared->lock);
-    news = o->device_news != o->shared->device_news;
-    o->device_news = o->shared->device_news;
-    (void)pthread_mutex_unlock(&o->shared->lock);
-    return news;
-}
-
-/* Tells why pictures do not get out; "": they do. */
-static void publish(struct outlet *o, const char *why)
-{
-    (void)pthread_mutex_lock(&o->shared->lock);
-    (void)snprintf(o->shared->no_output, sizeof(o->shared->no_output), "%.159s", why);
-    (void)pthread_mutex_unlock(&o->shared->lock);
-    (void)!write(o->shared->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+    o->device_changes = stream_device_changes(o->stream);
+    return o->device_changes != before;
 }
 
 static void lose(struct outlet *o, int code, const struct error *why)
@@ -121,19 +109,19 @@ static void lose(struct outlet *o, int code, const struct error *why)
     if (o->sink)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
-    publish(o, why->text);
-    (void)devices_have_news(o); /* what happened before is no reason to try at once */
+    stream_set_no_output(o->stream, why->text);
+    (void)any_device_changed(o); /* what happened before is no reason to try at once */
     retry_later(o, code);
 }
 
-int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
-                struct shared *shared, bool wait, struct error *err)
+int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *ops,
+                const struct sink_config *config, bool wait, struct error *err)
 {
     int r;
 
     o->ops = ops;
     o->config = *config;
-    o->shared = shared;
+    o->stream = stream;
     o->drawn = o->shown_state = -1;
     device_release_init(&o->release);
     r = open_sink(o, err);
@@ -163,7 +151,7 @@ bool outlet_holds(const struct outlet *o)
 /* What is not live comes soon enough, and a window waits for that. */
 bool outlet_wants_card(const struct outlet *o)
 {
-    return outlet_holds(o) || (o->sink && o->sink->card && o->shared->live);
+    return outlet_holds(o) || (o->sink && o->sink->card && stream_live(o->stream));
 }
 
 const char *outlet_name(const struct outlet *o)
@@ -180,7 +168,7 @@ static bool available(struct outlet *o)
 
     if (o->sink)
         return true;
-    if (devices_have_news(o))
+    if (any_device_changed(o))
         o->retries = (struct backoff){0};
     else if (now_ns() < o->t_retry_ns && now_ns() < device_release_due(&o->release))
         return false;
@@ -192,7 +180,7 @@ static bool available(struct outlet *o)
         return false;
     }
     log_info("%s can be used", o->sink->name);
-    publish(o, "");
+    stream_set_no_output(o->stream, "");
     return true;
 }
 

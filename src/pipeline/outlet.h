@@ -12,7 +12,7 @@ struct outlet {
     const struct sink_ops *ops;
     struct sink_config config; /* its name lives as long as the outlet */
     struct sink *sink;         /* NULL while it is lost */
-    struct shared *shared;
+    struct stream *stream;
 
     struct frame picture;                 /* what the sink wants, no planes */
     struct frame scratch, scratch_before; /* a picture and its `before`, so laid out */
@@ -26,12 +26,12 @@ struct outlet {
     struct backoff retries;
     int64_t t_retry_ns;            /* when the sink is to be opened again */
     struct device_release release; /* of a device that another program has */
-    unsigned device_news;
+    unsigned device_changes;       /* that were seen */
 };
 
 /* @wait: the outlet retries a device that is not there. */
-int outlet_open(struct outlet *o, const struct sink_ops *ops, const struct sink_config *config,
-                struct shared *shared, bool wait, struct error *err);
+int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *ops,
+                const struct sink_config *config, bool wait, struct error *err);
 int outlet_close(struct outlet *o, struct error *err);
 
 /* Whether readers expect pictures at all times. */

@@ -16,15 +16,16 @@
 #define HOLD_NS 100000000
 #define ROUND_NS INT64_C(2000000000) /* the longest round: they show that the stage is alive */
 
-int output_init(struct output *o)
+int output_init(struct output *o, struct stream *stream)
 {
+    o->stream = stream;
     return pthread_mutex_init(&o->request.lock, NULL) ? -ENOMEM : 0;
 }
 
 int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
                 bool wait, struct error *err)
 {
-    const int r = outlet_open(&o->outlets[o->n_outlets], ops, config, o->shared, wait, err);
+    const int r = outlet_open(&o->outlets[o->n_outlets], o->stream, ops, config, wait, err);
 
     if (r == 0)
         o->n_outlets++;
@@ -50,7 +51,7 @@ int output_measure(struct output *o, const struct source *source, struct error *
 
 int output_trace(struct output *o, const char *path, struct error *err)
 {
-    return trace_open(&o->trace, path, o->shared->stop_fd, err);
+    return trace_open(&o->trace, path, stream_fd(o->stream, STREAM_EVENT_STOP), err);
 }
 
 /* Nobody is left to be told what came of it. The end of the program has said that it gave up. */
@@ -91,7 +92,7 @@ int output_close(struct output *o)
 static int judge(struct output *o, int r, const struct error *err)
 {
     if (r && r != -EAGAIN && r != -ECANCELED)
-        shared_fail(o->shared, r, err);
+        stream_fail(o->stream, r, err);
     return r;
 }
 
@@ -116,7 +117,7 @@ static int write_all(struct output *o, const struct slot *slot)
  * first and while the camera is gone it is the card that they get, as windows do. */
 static int write_meanwhile(struct output *o)
 {
-    const enum stream_state state = shared_state(o->shared);
+    const enum stream_state state = stream_state(o->stream);
     struct error err;
     int r = 0;
 
@@ -141,10 +142,7 @@ static void watch_readers(struct output *o)
     const int readers = first->sink && first->ops->readers ? first->ops->readers(first->sink) : -1;
     const int64_t now = now_ns();
 
-    (void)pthread_mutex_lock(&o->shared->lock);
-    o->shared->readers = readers;
-    o->shared->n_rounds++;
-    (void)pthread_mutex_unlock(&o->shared->lock);
+    stream_round(o->stream, readers);
     if (!o->on_demand)
         return;
     if (readers < 0 && first->sink && !o->logged_unknown) {
@@ -153,13 +151,18 @@ static void watch_readers(struct output *o)
     }
     if (readers != 0)
         o->t_watched_ns = now;
-    shared_hold(o->shared, &o->shared->unwatched, now - o->t_watched_ns > UNWATCHED_NS);
+    stream_hold(o->stream, STREAM_IDLE, now - o->t_watched_ns > UNWATCHED_NS);
 }
 
 static void account(struct output *o, const struct slot *slot, int64_t t_write_ns)
 {
     const int64_t t_now = now_ns();
     const int64_t added_ns = t_now - slot->t_readable_ns;
+    const struct stream_feedback feedback = {
+        .other_ns = added_ns - slot->filter_ns - slot->queue_ns,
+        .camera_ns = slot->camera_ns,
+        .budget_ns = slot->budget_ns,
+    };
     int64_t spans[N_SPANS];
 
     spans[SPAN_WAIT] = slot->wait_ns;
@@ -169,11 +172,8 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
     spans[SPAN_LATENCY] = t_now - slot->raw.t_capture_ns;
     spans[SPAN_CAMERA] = slot->camera_ns;
     spans[SPAN_ADDED] = added_ns;
-    stats_output(o->shared->stats, spans, slot->radius_requested, slot->radius, t_now);
-    (void)pthread_mutex_lock(&o->shared->lock);
-    o->shared->other_ns = added_ns - slot->filter_ns - slot->queue_ns;
-    o->shared->camera_ns = slot->camera_ns;
-    (void)pthread_mutex_unlock(&o->shared->lock);
+    stats_output(stream_stats(o->stream), spans, slot->radius_requested, slot->radius, t_now);
+    stream_set_feedback(o->stream, &feedback);
     trace_frame(o->trace, slot, spans);
 }
 
@@ -182,18 +182,18 @@ static void measure(struct output *o, const struct slot *slot)
     const struct source *s = o->truth_source;
 
     /* Rendering the truth takes longer than a live frame has. */
-    if (o->shared->live && slot->raw.seq % LIVE_MEASURE_EVERY)
+    if (stream_live(o->stream) && slot->raw.seq % LIVE_MEASURE_EVERY)
         return;
     if (!s || s->ops->truth(s, slot->raw.seq, &o->truth_raw))
         return;
     convert_frame(&o->truth, &o->truth_raw);
-    stats_quality(o->shared->stats, frame_squared_error(&slot->raw, &o->truth),
+    stats_quality(stream_stats(o->stream), frame_squared_error(&slot->raw, &o->truth),
                   frame_squared_error(slot->result, &o->truth));
 }
 
-static void tell_news(void *shared)
+static void tell_change(void *stream)
 {
-    (void)!write(((struct shared *)shared)->news_fd, &(uint64_t){1}, sizeof(uint64_t));
+    stream_signal(stream, STREAM_EVENT_CHANGE);
 }
 
 static void take_snapshot(struct output *o, const struct slot *slot)
@@ -206,10 +206,10 @@ static void take_snapshot(struct output *o, const struct slot *slot)
     /* Whoever asked may have given up meanwhile. */
     if (atomic_load(&q->wanted)) {
         q->result =
-            snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, tell_news, o->shared);
+            snapshot_start(&q->snapshot, &slot->raw, slot->result, q->name, tell_change, o->stream);
         atomic_store(&q->wanted, false);
         if (q->result)
-            tell_news(o->shared);
+            tell_change(o->stream);
     }
     (void)pthread_mutex_unlock(&q->lock);
 }
@@ -277,17 +277,6 @@ static int show(struct output *o, const struct slot *slot)
     return 0;
 }
 
-/* Whether @slot was still being filtered when its camera went or was released. */
-static bool outdated(struct output *o, const struct slot *slot)
-{
-    int64_t t_ended_ns;
-
-    (void)pthread_mutex_lock(&o->shared->lock);
-    t_ended_ns = o->shared->t_ended_ns;
-    (void)pthread_mutex_unlock(&o->shared->lock);
-    return slot->raw.t_capture_ns < t_ended_ns;
-}
-
 static bool any_wants_card(const struct output *o)
 {
     for (int i = 0; i < o->n_outlets; i++)
@@ -296,33 +285,35 @@ static bool any_wants_card(const struct output *o)
     return false;
 }
 
-/* The frame that has been taken. @wants_card: one of before may not come after the card. */
+/* The frame that has been taken. @wants_card: one that was still being filtered when its camera
+ * went or was released may not come after the card. */
 static int show_new(struct output *o, bool wants_card)
 {
-    struct shared *s = o->shared;
-    const bool old = wants_card && outdated(o, o->slot);
+    struct stream *s = o->stream;
+    const bool old = wants_card && stream_outdated(s, o->slot->raw.t_capture_ns);
     const int r = old ? 0 : show(o, o->slot);
 
     o->last = old ? NULL : o->slot->result;
     if (old || r)
-        stats_not_shown(s->stats, 1);
-    else if (++o->n_shown == s->max_frames)
-        shared_stop(s);
+        stats_not_shown(stream_stats(s), 1);
+    else if (++o->n_shown == stream_max_frames(s))
+        stream_signal(s, STREAM_EVENT_STOP);
     return r == -EAGAIN ? 0 : r;
 }
 
 void *output_run(void *arg)
 {
     struct output *o = arg;
-    struct shared *s = o->shared;
-    const int64_t hold_ns = 2 * s->interval_ns > HOLD_NS ? 2 * s->interval_ns : HOLD_NS;
+    struct stream *s = o->stream;
+    const int64_t two_ns = 2 * stream_interval_ns(s);
+    const int64_t hold_ns = two_ns > HOLD_NS ? two_ns : HOLD_NS;
     const int64_t wait_ns = hold_ns < ROUND_NS ? hold_ns : ROUND_NS;
     const bool wants_card = any_wants_card(o);
     int r = wants_card ? write_meanwhile(o) : 0;
 
     trace_begin(o->trace);
     o->t_watched_ns = now_ns();
-    while (r == 0 && !shared_stopping(s)) {
+    while (r == 0 && !stream_stopping(s)) {
         const int taken = ring_take(o->in, &o->slot, now_ns() + wait_ns);
 
         watch_readers(o);
@@ -331,8 +322,8 @@ void *output_run(void *arg)
         r = taken ? write_meanwhile(o) : show_new(o, wants_card);
     }
     if (r)
-        shared_stop(s);
-    stats_not_shown(s->stats, ring_discard(o->in, &o->slot));
-    (void)!write(s->done_fd, &(uint64_t){1}, sizeof(uint64_t));
+        stream_signal(s, STREAM_EVENT_STOP);
+    stats_not_shown(stream_stats(s), ring_discard(o->in, &o->slot));
+    stream_signal(s, STREAM_EVENT_DONE);
     return NULL;
 }

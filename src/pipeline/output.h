@@ -1,6 +1,7 @@
 #pragma once
 /* The third stage: writes to the sinks, keeps the readers of a virtual camera going while there
  * is nothing new, notices whether there are any, and counts. */
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "picture/snapshot.h"
@@ -23,7 +24,7 @@ struct snapshot_request {
 };
 
 struct output {
-    struct shared *shared;
+    struct stream *stream;
     struct outlet outlets[OUTPUT_MAX_SINKS]; /* the first is the one that counts */
     int n_outlets;
     struct ring *in;
@@ -42,7 +43,7 @@ struct output {
 };
 
 /* -ENOMEM. Context: main, before all else. */
-int output_init(struct output *o);
+int output_init(struct output *o, struct stream *stream);
 
 /* Adds a sink; @wait as for outlet_open(). Context: main. */
 int output_open(struct output *o, const struct sink_ops *ops, const struct sink_config *config,
@@ -63,7 +64,7 @@ int output_snapshot(struct output *o, const char *name, struct error *err);
 
 /* What came of it, told once, @path and errors as by snapshot_finish(); -EINPROGRESS: nothing yet,
  * or nothing was asked for. -EAGAIN: there are no pictures now, which nothing announces; all
- * else is announced by news_fd. */
+ * else is announced by STREAM_EVENT_CHANGE. */
 int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err);
 
 /* Returns the first error of closing, which has been logged, or 0. */

@@ -1,6 +1,7 @@
 #pragma once
 /* What the files of the pipeline share: open.c opens, runs and closes it, requests.c
  * says what settings mean to its parts, live.c answers and changes it while it runs. */
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "pipeline/capture.h"
@@ -17,7 +18,7 @@ struct pipeline {
     struct settings settings;
     char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
     struct sink_control control;
-    struct shared shared;
+    struct stream *stream;
     struct capture capture;
     struct filtering filtering;
     struct output output;

@@ -27,7 +27,7 @@ void pipeline_stop(struct pipeline *p);
 bool pipeline_live(const struct pipeline *p);
 
 /* Readable when the state or a live setting changed, or a snapshot is written; main reads it. */
-int pipeline_news_fd(const struct pipeline *p);
+int pipeline_change_fd(const struct pipeline *p);
 
 /* Applies the live keys of @settings to the frames to come, reopens the source where another
  * one is requested, and logs what changed and what waits for the next start.

@@ -1,13 +1,175 @@
 #include "pipeline/stream.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/log.h"
+
+struct stream {
+    int fds[STREAM_N_EVENTS];
+    uint64_t max_frames;
+    bool live;
+    int64_t interval_ns;
+    struct stats_recorder *stats;
+
+    pthread_mutex_t lock; /* guards the rest */
+    int result;
+    struct filter_request request;
+    bool holds[STREAM_ASLEEP + 1]; /* by reason */
+    unsigned device_changes;
+    int64_t t_ended_ns; /* when the state last was not STREAM_RUNS any more */
+    struct stream_status status;
+    struct stream_feedback feedback;
+};
+
+static void lock(struct stream *s)
+{
+    (void)pthread_mutex_lock(&s->lock);
+}
+
+static void unlock(struct stream *s)
+{
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+/* Makes all but the caller's. */
+static int make_events(struct stream *s)
+{
+    for (int i = STREAM_EVENT_STOP + 1; i < STREAM_N_EVENTS; i++) {
+        s->fds[i] = event_open();
+        if (s->fds[i] < 0)
+            return s->fds[i];
+    }
+    return 0;
+}
+
+int stream_create(struct stream **ret, int stop_fd, uint64_t max_frames)
+{
+    struct stream *s = calloc(1, sizeof(*s));
+    int r;
+
+    if (!s || pthread_mutex_init(&s->lock, NULL)) {
+        free(s);
+        return -ENOMEM;
+    }
+    for (int i = 0; i < STREAM_N_EVENTS; i++)
+        s->fds[i] = -1;
+    s->fds[STREAM_EVENT_STOP] = stop_fd;
+    s->max_frames = max_frames;
+    s->status.readers = -1;
+    r = stats_create(&s->stats);
+    if (r == 0)
+        r = make_events(s);
+    if (r) {
+        stream_destroy(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void stream_destroy(struct stream *s)
+{
+    if (!s)
+        return;
+    for (int i = STREAM_EVENT_STOP + 1; i < STREAM_N_EVENTS; i++)
+        event_close(s->fds[i]);
+    stats_destroy(s->stats);
+    (void)pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* ------------------------------------------------------------- what happens */
+
+int stream_fd(const struct stream *s, enum stream_event event)
+{
+    return s->fds[event];
+}
+
+void stream_signal(struct stream *s, enum stream_event event)
+{
+    event_ring(s->fds[event]);
+}
+
+bool stream_stopping(const struct stream *s)
+{
+    return event_rung(s->fds[STREAM_EVENT_STOP]);
+}
+
+void stream_fail(struct stream *s, int code, const struct error *err)
+{
+    bool first;
+
+    lock(s);
+    first = !s->result;
+    if (first)
+        s->result = code;
+    unlock(s);
+    if (first)
+        log_error("%s", err->text);
+}
+
+int stream_result(struct stream *s)
+{
+    int result;
+
+    lock(s);
+    result = s->result;
+    unlock(s);
+    return result;
+}
+
+/* --------------------------------------------------------- what stays as it is */
+
+void stream_announce(struct stream *s, bool live, int64_t interval_ns)
+{
+    s->live = live;
+    s->interval_ns = interval_ns;
+}
+
+bool stream_live(const struct stream *s)
+{
+    return s->live;
+}
+
+int64_t stream_interval_ns(const struct stream *s)
+{
+    return s->interval_ns;
+}
+
+uint64_t stream_max_frames(const struct stream *s)
+{
+    return s->max_frames;
+}
+
+struct stats_recorder *stream_stats(const struct stream *s)
+{
+    return s->stats;
+}
+
+/* --------------------------------------------------------- what is requested */
+
+void stream_set_filter_request(struct stream *s, const struct filter_request *request)
+{
+    lock(s);
+    s->request = *request;
+    unlock(s);
+    stream_signal(s, STREAM_EVENT_CHANGE);
+}
+
+struct filter_request stream_filter_request(struct stream *s)
+{
+    struct filter_request request;
+
+    lock(s);
+    request = s->request;
+    unlock(s);
+    return request;
+}
 
 const char *stream_state_name(enum stream_state state)
 {
@@ -19,108 +181,129 @@ const char *stream_state_name(enum stream_state state)
     return names[state];
 }
 
-int shared_init(struct shared *s, int stop_fd)
-{
-    int *const fds[] = {&s->done_fd, &s->wake_fd, &s->news_fd};
-
-    s->stop_fd = stop_fd;
-    s->readers = -1;
-    s->done_fd = s->wake_fd = s->news_fd = -1;
-    if (pthread_mutex_init(&s->lock, NULL))
-        return -ENOMEM;
-    for (int i = 0; i < 3; i++) {
-        *fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (*fds[i] < 0) {
-            const int r = -errno;
-
-            shared_finish(s);
-            return r;
-        }
-    }
-    return 0;
-}
-
-void shared_finish(struct shared *s)
-{
-    const int fds[] = {s->done_fd, s->wake_fd, s->news_fd};
-
-    for (int i = 0; i < 3; i++)
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-    (void)pthread_mutex_destroy(&s->lock);
-}
-
-static void signal_fd(int fd)
-{
-    (void)!write(fd, &(uint64_t){1}, sizeof(uint64_t));
-}
-
-void shared_hold(struct shared *s, bool *reason, bool on)
+void stream_hold(struct stream *s, enum stream_state reason, bool on)
 {
     bool changes;
 
-    (void)pthread_mutex_lock(&s->lock);
-    changes = *reason != on;
-    *reason = on;
-    (void)pthread_mutex_unlock(&s->lock);
+    lock(s);
+    changes = s->holds[reason] != on;
+    s->holds[reason] = on;
+    unlock(s);
     if (changes)
-        signal_fd(s->wake_fd);
+        stream_signal(s, STREAM_EVENT_WAKE);
 }
 
-void shared_devices_changed(struct shared *s)
+enum stream_state stream_held(struct stream *s)
 {
-    (void)pthread_mutex_lock(&s->lock);
-    s->device_news++;
-    (void)pthread_mutex_unlock(&s->lock);
-    signal_fd(s->wake_fd);
+    enum stream_state held = STREAM_RUNS;
+
+    lock(s);
+    for (int i = STREAM_IDLE; i <= STREAM_ASLEEP; i++)
+        if (s->holds[i])
+            held = (enum stream_state)i;
+    unlock(s);
+    return held;
 }
 
-void shared_set_state(struct shared *s, enum stream_state state, const char *reason)
+void stream_devices_changed(struct stream *s)
+{
+    lock(s);
+    s->device_changes++;
+    unlock(s);
+    stream_signal(s, STREAM_EVENT_WAKE);
+}
+
+unsigned stream_device_changes(struct stream *s)
+{
+    unsigned n;
+
+    lock(s);
+    n = s->device_changes;
+    unlock(s);
+    return n;
+}
+
+/* ------------------------------------------------------- what the stages tell */
+
+void stream_set_state(struct stream *s, enum stream_state state, const char *reason)
 {
     bool changes;
 
-    (void)pthread_mutex_lock(&s->lock);
-    changes = s->state != state;
-    if (changes && s->state == STREAM_RUNS)
+    lock(s);
+    changes = s->status.state != state;
+    if (changes && s->status.state == STREAM_RUNS)
         s->t_ended_ns = now_ns();
-    s->state = state;
-    (void)snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
-    (void)pthread_mutex_unlock(&s->lock);
+    s->status.state = state;
+    (void)snprintf(s->status.reason, sizeof(s->status.reason), "%s", reason ? reason : "");
+    unlock(s);
     if (changes)
-        signal_fd(s->news_fd);
+        stream_signal(s, STREAM_EVENT_CHANGE);
 }
 
-enum stream_state shared_state(struct shared *s)
+enum stream_state stream_state(struct stream *s)
 {
     enum stream_state state;
 
-    (void)pthread_mutex_lock(&s->lock);
-    state = s->state;
-    (void)pthread_mutex_unlock(&s->lock);
+    lock(s);
+    state = s->status.state;
+    unlock(s);
     return state;
 }
 
-void shared_fail(struct shared *s, int code, const struct error *err)
+bool stream_outdated(struct stream *s, int64_t t_capture_ns)
 {
-    bool first;
+    bool outdated;
 
-    (void)pthread_mutex_lock(&s->lock);
-    first = !s->result;
-    if (first)
-        s->result = code;
-    (void)pthread_mutex_unlock(&s->lock);
-    if (first)
-        log_error("%s", err->text);
+    lock(s);
+    outdated = t_capture_ns < s->t_ended_ns;
+    unlock(s);
+    return outdated;
 }
 
-void shared_stop(struct shared *s)
+void stream_set_engine(struct stream *s, const char *engine, const char *device)
 {
-    signal_fd(s->stop_fd);
+    lock(s);
+    (void)snprintf(s->status.engine, sizeof(s->status.engine), "%s", engine);
+    (void)snprintf(s->status.device, sizeof(s->status.device), "%s", device);
+    unlock(s);
 }
 
-bool shared_stopping(const struct shared *s)
+void stream_set_no_output(struct stream *s, const char *why)
 {
-    struct pollfd fd = {.fd = s->stop_fd, .events = POLLIN};
+    lock(s);
+    (void)snprintf(s->status.no_output, sizeof(s->status.no_output), "%.159s", why);
+    unlock(s);
+    stream_signal(s, STREAM_EVENT_CHANGE);
+}
 
-    return poll(&fd, 1, 0) > 0;
+void stream_round(struct stream *s, int readers)
+{
+    lock(s);
+    s->status.readers = readers;
+    s->status.n_rounds++;
+    unlock(s);
+}
+
+void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback)
+{
+    lock(s);
+    s->feedback = *feedback;
+    unlock(s);
+}
+
+struct stream_feedback stream_feedback(struct stream *s)
+{
+    struct stream_feedback feedback;
+
+    lock(s);
+    feedback = s->feedback;
+    unlock(s);
+    return feedback;
+}
+
+void stream_status(struct stream *s, struct stream_status *ret)
+{
+    lock(s);
+    *ret = s->status;
+    unlock(s);
 }

@@ -1,18 +1,61 @@
 #pragma once
-/* What the three stages of the pipeline share beside the rings between them. Each stage is a
- * thread that owns one end: capture.h the source, filtering.h the engine and the governor,
- * output.h the sinks.
+/* What the three stages of the pipeline and main share beside the rings between the stages. Each
+ * stage is a thread that owns one end: capture.h the source, filtering.h the engine and the
+ * governor, output.h the sinks.
  *
  * The stream ends from the front: capture closes its ring and leaves, filtering empties that,
- * closes the next and leaves, output empties that and tells main through done_fd. A stage that
- * fails records why, closes the rings on its sides and asks for a stop, which ends the others. */
-#include <pthread.h>
+ * closes the next and leaves, output empties that and tells main. A stage that fails records why,
+ * closes the rings on its sides and asks for a stop, which ends the others.
+ *
+ * All is plain data, copied in and out under one lock. Context: any thread, where nothing else is
+ * said. */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "filter/filter.h"
 #include "pipeline/stats.h"
+
+struct stream;
+
+/* @stop_fd is the event STREAM_EVENT_STOP and stays the caller's. @max_frames: the run ends
+ * after so many; 0 = no limit. A negative errno on failure. Context: main, as for the next. */
+int stream_create(struct stream **ret, int stop_fd, uint64_t max_frames);
+
+/* Accepts NULL. */
+void stream_destroy(struct stream *s);
+
+/* --- what happens --- */
+
+enum stream_event {
+    STREAM_EVENT_STOP,   /* the stages shall end; what they have not begun is not shown any more */
+    STREAM_EVENT_DONE,   /* the output stage has ended */
+    STREAM_EVENT_WAKE,   /* the capture stage shall look at what is requested */
+    STREAM_EVENT_CHANGE, /* main shall look: at the state, a live setting, a snapshot */
+    STREAM_N_EVENTS
+};
+
+/* Readable once it has happened (base/event.h). */
+int stream_fd(const struct stream *s, enum stream_event event);
+
+void stream_signal(struct stream *s, enum stream_event event);
+bool stream_stopping(const struct stream *s);
+
+/* Logs and keeps the first error of the run, which is the result. */
+void stream_fail(struct stream *s, int code, const struct error *err);
+int stream_result(struct stream *s);
+
+/* --- what stays as it is while the stages run --- */
+
+/* As the source announced it; 0 = unknown interval. Context: main. */
+void stream_announce(struct stream *s, bool live, int64_t interval_ns);
+
+bool stream_live(const struct stream *s);
+int64_t stream_interval_ns(const struct stream *s);
+uint64_t stream_max_frames(const struct stream *s);
+struct stats_recorder *stream_stats(const struct stream *s);
+
+/* --- what is requested --- */
 
 /* What a change of live keys can touch. */
 struct filter_request {
@@ -21,6 +64,9 @@ struct filter_request {
     int radius_min;
     double cost[FILTER_MAX_RADIUS + 1]; /* of a frame at each radius, as in the governor's config */
 };
+
+void stream_set_filter_request(struct stream *s, const struct filter_request *request);
+struct filter_request stream_filter_request(struct stream *s);
 
 /* Why there is no picture; of several reasons the last one counts. */
 enum stream_state {
@@ -35,52 +81,55 @@ enum stream_state {
 /* "running", "starting", "no camera", "idle", "paused", "asleep" */
 const char *stream_state_name(enum stream_state state);
 
-struct shared {
-    int stop_fd; /* main's eventfd, readable once the stages shall end */
-    int done_fd; /* eventfd, readable once the output stage has ended */
-    int wake_fd; /* eventfd: the capture stage shall look at what is wanted */
-    int news_fd; /* eventfd: the state or a live setting changed, or a snapshot is written */
-    bool live;
-    int64_t interval_ns; /* of the source as announced; 0 = unknown */
-    uint64_t max_frames; /* 0 = no limit */
-    struct stats_recorder *stats;
+/* Sets one of the last three, which are reasons to release the camera; wakes the capture stage if
+ * that is a change. */
+void stream_hold(struct stream *s, enum stream_state reason, bool on);
 
-    pthread_mutex_t lock; /* guards the rest */
-    struct filter_request request;
-    bool unwatched, paused, asleep; /* reasons to release the camera */
-    unsigned device_news;           /* changes in /dev so far */
-    enum stream_state state;
-    int64_t t_ended_ns;  /* when it last was not STREAM_RUNS any more; pictures of before are old */
-    char reason[160];    /* why the camera is lost */
-    char no_output[160]; /* why the virtual camera is; empty: it is not */
-    int readers;         /* of the virtual camera; -1 = not known */
-    uint64_t n_rounds;   /* of the output stage: it is alive while this grows */
-    int64_t other_ns;    /* newest added latency less what filtering takes, also of frames before */
-    int64_t camera_ns;   /* the camera's own delay as it was known for that */
-    int64_t budget_ns;   /* the added latency that is held; 0 = none */
-    char engine[16], device[128]; /* what filters now */
-    int result;                   /* first error of the run */
+/* The reason to release the camera; STREAM_RUNS: there is none. */
+enum stream_state stream_held(struct stream *s);
+
+/* A device came, went or changed: whoever waits for one tries at once. */
+void stream_devices_changed(struct stream *s);
+
+/* How often one did. */
+unsigned stream_device_changes(struct stream *s);
+
+/* --- what the stages tell --- */
+
+/* @reason: why the camera is lost; may be NULL. Context: the capture thread. */
+void stream_set_state(struct stream *s, enum stream_state state, const char *reason);
+enum stream_state stream_state(struct stream *s);
+
+/* Whether what was captured at @t_capture_ns is from before pictures last stopped. */
+bool stream_outdated(struct stream *s, int64_t t_capture_ns);
+
+/* What filters now. Context: the filter thread. */
+void stream_set_engine(struct stream *s, const char *engine, const char *device);
+
+/* Why the virtual camera is lost; empty: it is not. Context: the output thread, as for the next
+ * two. */
+void stream_set_no_output(struct stream *s, const char *why);
+
+/* The output stage is alive. @readers of the virtual camera; -1 = not known. */
+void stream_round(struct stream *s, int readers);
+
+/* About the newest frame shown, for the governor and for show. */
+struct stream_feedback {
+    int64_t other_ns;  /* its added latency less what filtering took, also of frames before */
+    int64_t camera_ns; /* the camera's own delay as it was known for it */
+    int64_t budget_ns; /* the added latency that it was held to; 0 = none */
 };
 
-/* Makes the lock and the eventfds but stop_fd. A negative errno on failure, which leaves nothing
- * to finish. */
-int shared_init(struct shared *s, int stop_fd);
-void shared_finish(struct shared *s);
+void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback);
+struct stream_feedback stream_feedback(struct stream *s);
 
-/* Sets one of the reasons to release the camera, &s->paused for one, and wakes the capture stage
- * if that is a change. Context: any thread. */
-void shared_hold(struct shared *s, bool *reason, bool on);
+struct stream_status {
+    enum stream_state state;
+    char reason[160];
+    char no_output[160];
+    int readers;
+    uint64_t n_rounds;
+    char engine[16], device[128];
+};
 
-/* A device came, went or changed: whoever waits for one tries at once. Context: any thread. */
-void shared_devices_changed(struct shared *s);
-
-/* Context: the capture thread; @reason may be NULL. */
-void shared_set_state(struct shared *s, enum stream_state state, const char *reason);
-enum stream_state shared_state(struct shared *s);
-
-/* Logs and keeps the first error of the run. Context: any thread. */
-void shared_fail(struct shared *s, int code, const struct error *err);
-
-/* Asks all stages to end. What they have not begun is not shown any more. Context: any thread. */
-void shared_stop(struct shared *s);
-bool shared_stopping(const struct shared *s);
+void stream_status(struct stream *s, struct stream_status *ret);

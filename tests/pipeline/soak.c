@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "pipeline/capture.h"
@@ -246,7 +246,7 @@ static int screen_open(struct sink **ret, const struct sink_config *config, stru
 /* --- the stages --- */
 
 struct soak {
-    struct shared shared;
+    struct stream *stream;
     struct capture capture;
     struct filtering filtering;
     struct output output;
@@ -276,15 +276,16 @@ static void open_soak(struct soak *k)
 {
     const struct capture_request request = {.ops = &camera_ops, .name = "auto", .format = -1};
     const struct engine_config engine = {.threads = 1};
+    const struct filter_request filter = {
+        .filter = {.radius = 1, .sigma_space = 1, .sigma_color = 20}};
     struct sink_config sink = {.name = "screen"};
     struct error err;
 
-    require(shared_init(&k->shared, eventfd(0, EFD_NONBLOCK)) == 0, "shared state");
-    require(stats_create(&k->shared.stats) == 0, "statistics");
-    require(output_init(&k->output) == 0, "output");
-    k->shared.request.filter = (struct filter){.radius = 1, .sigma_space = 1, .sigma_color = 20};
-    k->capture.shared = k->filtering.shared = k->output.shared = &k->shared;
-    require(capture_open(&k->capture, &request, true, &err) == 0, "the camera");
+    require(stream_create(&k->stream, event_open(), 0) == 0, "a stream");
+    stream_set_filter_request(k->stream, &filter);
+    require(output_init(&k->output, k->stream) == 0, "output");
+    k->filtering.stream = k->stream;
+    require(capture_open(&k->capture, k->stream, &request, true, &err) == 0, "the camera");
     sink.picture = k->capture.picture;
     require(output_open(&k->output, &screen_ops, &sink, true, &err) == 0, "the screen");
     while (brittle_create(&k->filtering.engine, &engine, &err))
@@ -308,18 +309,19 @@ static void open_soak(struct soak *k)
 
 static void close_soak(struct soak *k)
 {
+    const int stop_fd = stream_fd(k->stream, STREAM_EVENT_STOP);
+
     capture_close(&k->capture);
     filtering_close(&k->filtering);
     (void)output_close(&k->output);
     ring_destroy(k->captured);
     ring_destroy(k->filtered);
-    stats_destroy(k->shared.stats);
     for (int i = 0; i < k->n_slots; i++) {
         frame_free(&k->slots[i].raw);
         frame_free(&k->slots[i].out);
     }
-    (void)close(k->shared.stop_fd);
-    shared_finish(&k->shared);
+    stream_destroy(k->stream);
+    event_close(stop_fd);
 }
 
 /* --- what must stay flat --- */
@@ -360,23 +362,24 @@ static uint64_t frames_in(struct soak *k)
 {
     struct stats s;
 
-    stats_snapshot(k->shared.stats, &s);
+    stats_snapshot(stream_stats(k->stream), &s);
     return s.frames_in;
 }
 
 /* All that users and the system do to a daemon, every millisecond some of it. */
 static void play(struct soak *k)
 {
-    struct shared *s = &k->shared;
-    bool *const holds[] = {&s->paused, &s->asleep, &s->unwatched};
+    static const enum stream_state reasons[] = {STREAM_PAUSED, STREAM_ASLEEP, STREAM_IDLE};
+    const enum stream_state reason = reasons[roll(&player_dice, 3)];
 
-    shared_hold(s, holds[roll(&player_dice, 3)], roll(&player_dice, 8) == 0);
+    stream_hold(k->stream, reason, roll(&player_dice, 8) == 0);
     if (roll(&player_dice, 4) == 0)
-        shared_devices_changed(s);
+        stream_devices_changed(k->stream);
     if (roll(&player_dice, 50) == 0) {
-        (void)pthread_mutex_lock(&s->lock);
-        s->request.filter.radius = (int)roll(&player_dice, 3);
-        (void)pthread_mutex_unlock(&s->lock);
+        struct filter_request request = stream_filter_request(k->stream);
+
+        request.filter.radius = (int)roll(&player_dice, 3);
+        stream_set_filter_request(k->stream, &request);
     }
     (void)poll(NULL, 0, 1);
 }
@@ -412,10 +415,10 @@ int main(int argc, char **argv)
             first = measure();
     }
     last = measure();
-    shared_stop(&k.shared);
+    stream_signal(k.stream, STREAM_EVENT_STOP);
     for (int i = 0; i < 3; i++)
         (void)pthread_join(threads[i], NULL);
-    stats_snapshot(k.shared.stats, &s);
+    stats_snapshot(stream_stats(k.stream), &s);
     s.frames_dropped += s.frames_not_shown + ring_dropped(k.captured) + ring_dropped(k.filtered);
     printf("seed %" PRIu64 ": %" PRIu64 " frames in = %" PRIu64 " out + %" PRIu64
            " dropped + %" PRIu64 " bad; %d faults, %" PRIu64 " reconnects\n"
@@ -423,7 +426,7 @@ int main(int argc, char **argv)
            seed, s.frames_in, s.frames_out, s.frames_dropped, s.frames_bad, n_faults, s.reconnects,
            first.memory_kb, last.memory_kb, first.descriptors, last.descriptors, first.threads,
            last.threads);
-    require(k.shared.result == 0, "no error ended the run");
+    require(stream_result(k.stream) == 0, "no error ended the run");
     require(s.frames_in == s.frames_out + s.frames_dropped + s.frames_bad, "frames add up");
     require(s.frames_out > s.frames_in / 100, "frames came out");
     require(s.reconnects > 0 && n_faults > 100, "there were faults");

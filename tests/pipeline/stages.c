@@ -4,10 +4,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/thread.h"
 #include "tests/lib/images.h"
 
@@ -37,7 +36,7 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     (void)snprintf(s->name, sizeof(s->name), "test camera");
     if (!camera.stays)
         (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
-    s->live = true;
+    s->live = !camera.file;
     s->fps = (struct fraction){camera.fps ? camera.fps : 1000, 1};
     *ret = s;
     return 0;
@@ -59,14 +58,12 @@ static void camera_close(struct source *s)
     free(s);
 }
 
-static bool flaky_filters(struct shared *s)
+static bool flaky_filters(struct stream *s)
 {
-    bool does;
+    struct stream_status status;
 
-    (void)pthread_mutex_lock(&s->lock);
-    does = !strcmp(s->engine, "flaky");
-    (void)pthread_mutex_unlock(&s->lock);
-    return does;
+    stream_status(s, &status);
+    return !strcmp(status.engine, "flaky");
 }
 
 /* The stamp of the next frame: as real cameras give it, long before the frame can be read. */
@@ -288,22 +285,22 @@ void open_bench(struct bench *b, struct engine *engine)
     const struct sink_config sink = {
         .name = b->node ? b->node : "auto",
         .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
+    struct filter_request filter = {.filter = {.radius = 2, .sigma_space = 1, .sigma_color = 20},
+                                    .radius_min = 1};
     struct error err;
-
     struct capture_request request = {.ops = &camera_ops,
                                       .width = b->wait ? WIDTH : 0,
                                       .height = b->wait ? HEIGHT : 0,
                                       .format = -1};
 
     (void)snprintf(request.name, sizeof(request.name), "%s", sink.name);
-    assert_int_equal(shared_init(&b->shared, eventfd(0, EFD_NONBLOCK)), 0);
-    assert_int_equal(output_init(&b->output), 0);
-    b->shared.request.filter = (struct filter){.radius = 2, .sigma_space = 1, .sigma_color = 20};
-    filter_cost(&b->shared.request.filter, b->shared.request.cost);
-    assert_int_equal(stats_create(&b->shared.stats), 0);
-    b->capture.shared = b->filtering.shared = b->output.shared = &b->shared;
+    filter_cost(&filter.filter, filter.cost);
+    assert_int_equal(stream_create(&b->stream, event_open(), 0), 0);
+    stream_set_filter_request(b->stream, &filter);
+    assert_int_equal(output_init(&b->output, b->stream), 0);
     screen.sink.ops = &screen_ops;
-    assert_int_equal(capture_open(&b->capture, &request, b->wait, &err), 0);
+    assert_int_equal(capture_open(&b->capture, b->stream, &request, b->wait, &err), 0);
+    b->filtering.stream = b->stream;
     assert_int_equal(
         output_open(&b->output, b->screen ? b->screen : &screen_ops, &sink, b->wait, &err), 0);
     b->filtering.engine = engine;
@@ -311,8 +308,8 @@ void open_bench(struct bench *b, struct engine *engine)
     b->filtering.depth = engine->depth;
     b->filtering.config.threads = 1;
     governor_init(&b->filtering.governor,
-                  &(struct governor_config){.interval_ns = b->shared.interval_ns,
-                                            .radius = b->shared.request.filter.radius,
+                  &(struct governor_config){.interval_ns = stream_interval_ns(b->stream),
+                                            .radius = filter.filter.radius,
                                             .radius_min = 1,
                                             .cost = {1, 5, 13}});
     assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
@@ -343,22 +340,22 @@ void run_bench(struct bench *b)
 /* Every frame that the source had is accounted for. */
 void close_bench(struct bench *b)
 {
+    const int stop_fd = stream_fd(b->stream, STREAM_EVENT_STOP);
     struct stats s;
 
-    stats_snapshot(b->shared.stats, &s);
+    stats_snapshot(stream_stats(b->stream), &s);
     assert_int_equal(s.frames_in, s.frames_out + s.frames_not_shown + s.frames_dropped);
     capture_close(&b->capture);
     filtering_close(&b->filtering);
     assert_int_equal(output_close(&b->output), 0);
     ring_destroy(b->captured);
     ring_destroy(b->filtered);
-    stats_destroy(b->shared.stats);
     for (int i = 0; i < b->next; i++) {
         frame_free(&b->slots[i].raw);
         frame_free(&b->slots[i].out);
     }
-    (void)close(b->shared.stop_fd);
-    shared_finish(&b->shared);
+    stream_destroy(b->stream);
+    event_close(stop_fd);
 }
 
 struct engine *make_flaky(int depth, int breaks_at, bool in_submit)
@@ -405,17 +402,17 @@ bool eventually(bool (*is_so)(struct bench *b), struct bench *b)
 
 bool runs(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_RUNS;
+    return stream_state(b->stream) == STREAM_RUNS;
 }
 
 bool is_paused(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_PAUSED;
+    return stream_state(b->stream) == STREAM_PAUSED;
 }
 
 bool is_lost(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_LOST;
+    return stream_state(b->stream) == STREAM_LOST;
 }
 
 struct script {
@@ -428,7 +425,7 @@ static void *play(void *arg)
     const struct script *s = arg;
 
     s->play(s->b);
-    shared_stop(&s->b->shared);
+    stream_signal(s->b->stream, STREAM_EVENT_STOP);
     return NULL;
 }
 
@@ -440,12 +437,11 @@ void run_script(struct bench *b, void (*script)(struct bench *b))
     assert_int_equal(thread_start(&player, "player", play, &s), 0);
     run_bench(b);
     assert_int_equal(pthread_join(player, NULL), 0);
-    assert_int_equal(b->shared.result, 0);
+    assert_int_equal(stream_result(b->stream), 0);
 }
 
 void open_live(struct bench *b)
 {
     camera.pause_ms = 2;
     open_bench(b, make_flaky(1, 1000000, false));
-    b->shared.live = true;
 }

@@ -25,10 +25,11 @@ struct test_camera {
     int pause_ms;              /* before each frame */
     uint32_t fps;              /* as announced; 0 = 1000 */
     int64_t age_ns, jitter_ns; /* stamps are so old, plus anything up to the jitter */
+    bool file;                 /* it is not live */
     bool stays;                /* it is not closed while it rests */
     atomic_int n_rested;       /* so often it did */
     int wait_fd;
-    struct shared *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
+    struct stream *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
     uint8_t memory[4 * WIDTH * HEIGHT * 2];
 };
 extern struct test_camera camera;
@@ -59,7 +60,7 @@ extern struct test_screen screen;
 extern const struct sink_ops screen_ops, card_screen_ops, device_screen_ops;
 
 struct bench {
-    struct shared shared;
+    struct stream *stream;
     struct capture capture;
     struct filtering filtering;
     struct output output;

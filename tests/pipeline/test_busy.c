@@ -43,7 +43,7 @@ static uint64_t frames_out(struct bench *b)
 {
     struct stats s;
 
-    stats_snapshot(b->shared.stats, &s);
+    stats_snapshot(stream_stats(b->stream), &s);
     return s.frames_out;
 }
 
@@ -103,14 +103,14 @@ static void play_pause_of_a_busy_camera(struct bench *b)
 {
     int64_t begun;
 
-    shared_hold(&b->shared, &b->shared.paused, true);
+    stream_hold(b->stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     use_node(b);
     begun = processor_ns();
     (void)poll(NULL, 0, 1000);
     assert_true(processor_ns() - begun < 300000000);
     assert_int_equal(camera.refused, 1);
-    shared_hold(&b->shared, &b->shared.paused, false);
+    stream_hold(b->stream, STREAM_PAUSED, false);
     assert_true(eventually(is_refused, b));
     let_node_go();
 }
@@ -173,7 +173,7 @@ static void test_unsteady_screen(void **state)
     reset(UINT64_MAX, UINT64_MAX, 5);
     screen.fails_always = true;
     open_live(&b);
-    shared_devices_changed(&b.shared); /* which is no news any more when it goes */
+    stream_devices_changed(b.stream); /* which is no news any more when it goes */
     run_script(&b, play_unsteady_screen);
     assert_true(b.output.outlets[0].retries.pause_ns >= 1000000000);
     close_bench(&b);

@@ -13,12 +13,12 @@
 
 static bool is_idle(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_IDLE;
+    return stream_state(b->stream) == STREAM_IDLE;
 }
 
 static bool is_asleep(struct bench *b)
 {
-    return shared_state(&b->shared) == STREAM_ASLEEP;
+    return stream_state(b->stream) == STREAM_ASLEEP;
 }
 
 static bool is_taken(struct bench *b)
@@ -28,24 +28,24 @@ static bool is_taken(struct bench *b)
 
 static void play_holds(struct bench *b)
 {
-    struct shared *s = &b->shared;
+    struct stream *s = b->stream;
 
     for (int i = 0; i < 3; i++) {
         int closed;
 
         assert_true(eventually(runs, b));
         closed = camera.closed;
-        shared_hold(s, &s->paused, true);
+        stream_hold(s, STREAM_PAUSED, true);
         assert_true(eventually(is_paused, b));
         assert_int_equal(camera.closed, closed + 1);
-        shared_hold(s, &s->asleep, true);
+        stream_hold(s, STREAM_ASLEEP, true);
         assert_true(eventually(is_asleep, b));
-        shared_hold(s, &s->unwatched, true);
-        shared_hold(s, &s->paused, false);
-        shared_hold(s, &s->asleep, false);
+        stream_hold(s, STREAM_IDLE, true);
+        stream_hold(s, STREAM_PAUSED, false);
+        stream_hold(s, STREAM_ASLEEP, false);
         assert_true(eventually(is_idle, b));
         assert_int_equal(camera.closed, closed + 1);
-        shared_hold(s, &s->unwatched, false);
+        stream_hold(s, STREAM_IDLE, false);
         assert_true(eventually(runs, b));
     }
 }
@@ -60,7 +60,7 @@ static void test_holds(void **state)
     reset(UINT64_MAX, UINT64_MAX, -1);
     open_live(&b);
     run_script(&b, play_holds);
-    stats_snapshot(b.shared.stats, &stats);
+    stats_snapshot(stream_stats(b.stream), &stats);
     assert_int_equal(stats.reconnects, 0); /* nothing was lost */
     assert_true(screen.n_cards > 0);
     close_bench(&b);
@@ -70,9 +70,9 @@ static void play_rests(struct bench *b)
 {
     for (int i = 0; i < 3; i++) {
         assert_true(eventually(runs, b));
-        shared_hold(&b->shared, &b->shared.paused, true);
+        stream_hold(b->stream, STREAM_PAUSED, true);
         assert_true(eventually(is_paused, b));
-        shared_hold(&b->shared, &b->shared.paused, false);
+        stream_hold(b->stream, STREAM_PAUSED, false);
     }
     assert_true(eventually(runs, b));
 }
@@ -112,7 +112,7 @@ static void test_other_size(void **state)
     camera.fails = 1;
     open_live(&b);
     run_script(&b, play_replug);
-    stats_snapshot(b.shared.stats, &stats);
+    stats_snapshot(stream_stats(b.stream), &stats);
     assert_int_equal(stats.reconnects, 1);
     assert_true(screen.n > 10);
     assert_int_equal(b.capture.picture.width, WIDTH);
@@ -125,7 +125,7 @@ static void play_late_start(struct bench *b)
     (void)poll(NULL, 0, 50);
     assert_int_equal(camera.opened, 0);
     camera.absent = false;
-    shared_devices_changed(&b->shared);
+    stream_devices_changed(b->stream);
     assert_true(eventually(runs, b));
 }
 
@@ -133,12 +133,14 @@ static void play_late_start(struct bench *b)
 static void test_no_camera_at_start(void **state)
 {
     struct bench b = {.screen = &device_screen_ops, .wait = true};
+    struct stream_status status;
 
     (void)state;
     reset(UINT64_MAX, UINT64_MAX, -1);
     camera.absent = true;
     open_live(&b);
-    assert_string_not_equal(b.shared.reason, "");
+    stream_status(b.stream, &status);
+    assert_string_not_equal(status.reason, "");
     run_script(&b, play_late_start);
     assert_true(screen.n_cards > 0);
     close_bench(&b);
@@ -167,7 +169,7 @@ static void test_screen_comes_back(void **state)
     open_live(&b);
     screen.open_failures = 2;
     run_script(&b, play_screen);
-    stats_snapshot(b.shared.stats, &stats);
+    stats_snapshot(stream_stats(b.stream), &stats);
     assert_true(stats.frames_not_shown > 0);
     assert_true(screen.n > 5);
     close_bench(&b);
@@ -177,7 +179,7 @@ static void test_screen_comes_back(void **state)
 static int take_snapshot(struct bench *b, const char *name, char *path, size_t size)
 {
     const bool pictures = runs(b);
-    struct pollfd news = {.fd = b->shared.news_fd, .events = POLLIN};
+    struct pollfd news = {.fd = stream_fd(b->stream, STREAM_EVENT_CHANGE), .events = POLLIN};
     struct error err;
     uint64_t n;
     int r;
@@ -203,7 +205,7 @@ static void play_window(struct bench *b)
     n_cards = screen.n_cards;
     (void)poll(NULL, 0, 1000);
     assert_int_equal(screen.n_cards, n_cards); /* the last picture stays by itself */
-    shared_hold(&b->shared, &b->shared.paused, true);
+    stream_hold(b->stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     for (int i = 0; screen.n_cards == n_cards && i < LIMIT_MS; i++)
         (void)poll(NULL, 0, 1);
@@ -232,8 +234,8 @@ static void test_window_of_a_file(void **state)
     (void)state;
     reset(UINT64_MAX, 3, -1);
     camera.pause_ms = 300;
+    camera.file = true;
     open_bench(&b, make_flaky(1, 1000000, false));
-    b.shared.live = false;
     run_bench(&b);
     assert_int_equal(screen.n, 3);
     assert_int_equal(screen.n_cards, 0);
@@ -299,7 +301,7 @@ static void play_snapshot(struct bench *b)
     assert_true(eventually(runs, b));
     check_snapshots(b);
     check_names(b);
-    shared_hold(&b->shared, &b->shared.paused, true);
+    stream_hold(b->stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     (void)poll(NULL, 0, 50);
     assert_int_equal(take_snapshot(b, "two", path, sizeof(path)), -EAGAIN);

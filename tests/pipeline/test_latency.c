@@ -22,6 +22,7 @@ static const struct stamps fresh = {"", 30, 0, 0};
 static void run_live(const struct stamps *c, int n_frames, int radius, int ms, int64_t budget_ns,
                      struct stats *ret)
 {
+    struct filter_request request;
     struct bench b = {0};
 
     reset(UINT64_MAX, (uint64_t)n_frames, -1);
@@ -31,13 +32,14 @@ static void run_live(const struct stamps *c, int n_frames, int radius, int ms, i
     camera.jitter_ns = c->jitter_ns;
     engine_ms = ms;
     open_bench(&b, make_flaky(1, 1000000, false));
-    b.shared.request.latency_budget = budget_ns;
-    b.shared.request.radius_min = 1;
-    b.shared.request.filter.radius = radius;
+    request = stream_filter_request(b.stream);
+    request.latency_budget = budget_ns;
+    request.filter.radius = radius;
+    stream_set_filter_request(b.stream, &request);
     run_bench(&b);
-    assert_int_equal(b.shared.result, 0);
+    assert_int_equal(stream_result(b.stream), 0);
     assert_int_equal(screen.n, n_frames);
-    stats_snapshot(b.shared.stats, ret);
+    stats_snapshot(stream_stats(b.stream), ret);
     close_bench(&b);
 }
 

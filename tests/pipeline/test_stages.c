@@ -21,7 +21,7 @@ static void test_undisturbed(void **state)
     reset(UINT64_MAX, 40, -1);
     open_bench(&b, make_flaky(3, 1000, false));
     run_bench(&b);
-    assert_int_equal(b.shared.result, 0);
+    assert_int_equal(stream_result(b.stream), 0);
     assert_int_equal(screen.n, 40);
     for (int i = 0; i < 40; i++)
         assert_int_equal(screen.seq[i], i);
@@ -42,7 +42,7 @@ static void test_engine_breaks(void **state)
                 reset(UINT64_MAX, 40, -1);
                 open_bench(&b, make_flaky(depth, at, in_submit));
                 run_bench(&b);
-                assert_int_equal(b.shared.result, 0);
+                assert_int_equal(stream_result(b.stream), 0);
                 assert_int_equal(screen.n, 40);
                 for (int i = 0; i < 40; i++)
                     assert_int_equal(screen.seq[i], i);
@@ -60,12 +60,12 @@ static void test_engine_is_made_anew(void **state)
         struct bench b = {0};
 
         reset(UINT64_MAX, UINT64_MAX, -1);
+        camera.file = !live;
         open_bench(&b, make_flaky(3, 2, false));
-        b.shared.live = live;
-        camera.until_flaky = &b.shared;
+        camera.until_flaky = b.stream;
         n_failures = 1;
         run_bench(&b);
-        assert_int_equal(b.shared.result, 0);
+        assert_int_equal(stream_result(b.stream), 0);
         assert_null(camera.until_flaky);
         assert_ptr_equal(b.filtering.engine->ops, &flaky_ops);
         assert_int_equal(b.filtering.depth, live ? 1 : 2);
@@ -86,12 +86,11 @@ static void test_device_rests(void **state)
     (void)state;
     reset(UINT64_MAX, UINT64_MAX, -1);
     open_bench(&b, make_flaky(1, 1000, false));
-    b.shared.live = true;
     b.filtering.rest_ns = 1000000; /* less than the time between two frames */
-    camera.until_flaky = &b.shared;
+    camera.until_flaky = b.stream;
     n_failures = 0;
     run_bench(&b);
-    assert_int_equal(b.shared.result, 0);
+    assert_int_equal(stream_result(b.stream), 0);
     assert_true(n_pinned >= 1);
     assert_true(n_destroyed >= 1);
     assert_int_equal(screen.n, (int)camera.ends_at);
@@ -112,7 +111,7 @@ static void test_no_engine_works(void **state)
         reset(UINT64_MAX, 40, -1);
         open_bench(&b, make_flaky(depth, 0, true));
         run_bench(&b);
-        assert_int_not_equal(b.shared.result, 0);
+        assert_int_not_equal(stream_result(b.stream), 0);
         assert_int_equal(screen.n, 0);
         close_bench(&b);
     }
@@ -129,11 +128,11 @@ static void test_camera_goes_and_comes_back(void **state)
     camera.fails = 2;
     open_bench(&b, make_flaky(1, 1000, false));
     run_bench(&b);
-    stats_snapshot(b.shared.stats, &s);
+    stats_snapshot(stream_stats(b.stream), &s);
     assert_int_equal(s.reconnects, 1);
     assert_int_equal(screen.n, 40);
     assert_memory_equal(screen.sum, expected, sizeof(expected));
-    assert_int_equal(b.shared.state, STREAM_RUNS);
+    assert_int_equal(stream_state(b.stream), STREAM_RUNS);
     close_bench(&b);
     assert_int_equal(camera.opened, camera.closed);
 }
@@ -145,9 +144,9 @@ static void *stop_when_lost(void *arg)
 
     while (!lost) {
         (void)poll(NULL, 0, 1);
-        lost = shared_state(&b->shared) == STREAM_LOST;
+        lost = stream_state(b->stream) == STREAM_LOST;
     }
-    (void)!write(b->shared.stop_fd, &(uint64_t){1}, sizeof(uint64_t));
+    stream_signal(b->stream, STREAM_EVENT_STOP);
     return NULL;
 }
 
@@ -163,7 +162,7 @@ static void test_stop_while_the_camera_is_gone(void **state)
     assert_int_equal(thread_start(&stopper, "stopper", stop_when_lost, &b), 0);
     run_bench(&b);
     assert_int_equal(pthread_join(stopper, NULL), 0);
-    assert_int_equal(b.shared.result, 0);
+    assert_int_equal(stream_result(b.stream), 0);
     assert_in_range(screen.n, 0, 10); /* what the stop overtook is counted, not shown */
     close_bench(&b);
 }
@@ -177,7 +176,7 @@ static void test_sink_fails(void **state)
         reset(UINT64_MAX, 40, 5);
         open_bench(&b, make_flaky(depth, 1000, false));
         run_bench(&b);
-        assert_int_equal(b.shared.result, -ENOSPC);
+        assert_int_equal(stream_result(b.stream), -ENOSPC);
         assert_int_equal(screen.n, 5);
         close_bench(&b);
     }

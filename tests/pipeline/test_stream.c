@@ -1,0 +1,174 @@
+#include "tests/lib/unit.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "pipeline/stream.h"
+
+static int stop_fd;
+
+static int setup(void **state)
+{
+    struct stream *s = NULL;
+
+    stop_fd = event_open();
+    assert_int_equal(stream_create(&s, stop_fd, 7), 0);
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stream_destroy(*state);
+    event_close(stop_fd);
+    return 0;
+}
+
+/* Whether @event happened since this was asked last. */
+static bool happened(struct stream *s, enum stream_event event)
+{
+    return event_clear(stream_fd(s, event));
+}
+
+static void test_events(void **state)
+{
+    struct stream *s = *state;
+
+    for (int i = 0; i < STREAM_N_EVENTS; i++) {
+        stream_signal(s, (enum stream_event)i);
+        for (int k = 0; k < STREAM_N_EVENTS; k++)
+            assert_int_equal(happened(s, (enum stream_event)k), i == k);
+    }
+    assert_int_equal(stream_fd(s, STREAM_EVENT_STOP), stop_fd);
+    assert_false(stream_stopping(s));
+    event_ring(stop_fd);
+    assert_true(stream_stopping(s));
+}
+
+static void test_first_error(void **state)
+{
+    const struct error err = {.text = "it failed"};
+    struct stream *s = *state;
+
+    assert_int_equal(stream_result(s), 0);
+    stream_fail(s, -EIO, &err);
+    stream_fail(s, -ENOSPC, &err);
+    assert_int_equal(stream_result(s), -EIO);
+}
+
+/* The last of several reasons counts, and the capture stage is woken by changes alone. */
+static void test_holds(void **state)
+{
+    static const struct {
+        enum stream_state reason;
+        bool on;
+        enum stream_state held;
+        bool wakes;
+    } steps[] = {
+        {STREAM_PAUSED, false, STREAM_RUNS, false},  {STREAM_PAUSED, true, STREAM_PAUSED, true},
+        {STREAM_IDLE, true, STREAM_PAUSED, true},    {STREAM_ASLEEP, true, STREAM_ASLEEP, true},
+        {STREAM_ASLEEP, true, STREAM_ASLEEP, false}, {STREAM_PAUSED, false, STREAM_ASLEEP, true},
+        {STREAM_ASLEEP, false, STREAM_IDLE, true},   {STREAM_IDLE, false, STREAM_RUNS, true},
+    };
+    struct stream *s = *state;
+
+    assert_int_equal(stream_held(s), STREAM_RUNS);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        stream_hold(s, steps[i].reason, steps[i].on);
+        assert_int_equal(stream_held(s), steps[i].held);
+        assert_int_equal(happened(s, STREAM_EVENT_WAKE), steps[i].wakes);
+    }
+}
+
+static void test_device_changes(void **state)
+{
+    struct stream *s = *state;
+    const unsigned before = stream_device_changes(s);
+
+    stream_devices_changed(s);
+    assert_int_equal(stream_device_changes(s), before + 1);
+    assert_true(happened(s, STREAM_EVENT_WAKE));
+}
+
+/* Main is told when it changes, with the reason; pictures of before it stopped running are old. */
+static void test_state(void **state)
+{
+    struct stream *s = *state;
+    const int64_t t_before = now_ns();
+    struct stream_status status;
+
+    stream_set_state(s, STREAM_STARTS, NULL);
+    assert_true(happened(s, STREAM_EVENT_CHANGE));
+    stream_set_state(s, STREAM_RUNS, NULL);
+    assert_true(happened(s, STREAM_EVENT_CHANGE));
+    stream_set_state(s, STREAM_LOST, "it is not there");
+    assert_true(happened(s, STREAM_EVENT_CHANGE));
+    stream_set_state(s, STREAM_LOST, "it is busy");
+    assert_false(happened(s, STREAM_EVENT_CHANGE));
+    assert_int_equal(stream_state(s), STREAM_LOST);
+    stream_status(s, &status);
+    assert_int_equal(status.state, STREAM_LOST);
+    assert_string_equal(status.reason, "it is busy");
+    assert_true(stream_outdated(s, t_before));
+    assert_false(stream_outdated(s, now_ns()));
+    stream_set_state(s, STREAM_RUNS, NULL);
+    assert_true(stream_outdated(s, t_before));
+    stream_status(s, &status);
+    assert_string_equal(status.reason, "");
+}
+
+static void test_status(void **state)
+{
+    struct stream *s = *state;
+    struct stream_status status;
+
+    stream_status(s, &status);
+    assert_int_equal(status.readers, -1);
+    stream_set_engine(s, "simd", "a processor");
+    stream_set_no_output(s, "it is busy");
+    assert_true(happened(s, STREAM_EVENT_CHANGE));
+    stream_round(s, 2);
+    stream_round(s, 3);
+    stream_status(s, &status);
+    assert_string_equal(status.engine, "simd");
+    assert_string_equal(status.device, "a processor");
+    assert_string_equal(status.no_output, "it is busy");
+    assert_int_equal(status.readers, 3);
+    assert_int_equal(status.n_rounds, 2);
+}
+
+static void test_what_is_set(void **state)
+{
+    const struct filter_request request = {.filter = {.radius = 3}, .radius_min = 1};
+    const struct stream_feedback feedback = {.other_ns = 1, .camera_ns = 2, .budget_ns = 3};
+    struct stream *s = *state;
+
+    stream_announce(s, true, 1000);
+    assert_true(stream_live(s));
+    assert_int_equal(stream_interval_ns(s), 1000);
+    assert_int_equal(stream_max_frames(s), 7);
+    assert_non_null(stream_stats(s));
+    stream_set_filter_request(s, &request);
+    assert_true(happened(s, STREAM_EVENT_CHANGE));
+    assert_int_equal(stream_filter_request(s).filter.radius, 3);
+    stream_set_feedback(s, &feedback);
+    assert_int_equal(stream_feedback(s).other_ns, 1);
+    assert_int_equal(stream_feedback(s).camera_ns, 2);
+    assert_int_equal(stream_feedback(s).budget_ns, 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_events),         TEST(test_first_error), TEST(test_holds),
+        TEST(test_device_changes), TEST(test_state),       TEST(test_status),
+        TEST(test_what_is_set),
+    };
+
+    log_set_level(LOG_QUIET);
+    return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}
