@@ -185,10 +185,8 @@ static bool end_snapshots(void)
 static void *end_in_time(void *arg)
 {
     const struct timespec limit = timespec_of(STOP_NS);
-    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
 
-    while (poll(&stop, 1, -1) < 0 && errno == EINTR)
-        ;
+    (void)event_wait(stop_fd, INT64_MAX);
     (void)nanosleep(&limit, NULL);
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);

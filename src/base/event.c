@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 int event_open(void)
 {
@@ -39,4 +40,18 @@ bool event_rung(int fd)
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
     return poll(&p, 1, 0) > 0;
+}
+
+bool event_wait(int fd, int64_t t_ns)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int n;
+
+    do {
+        const int64_t now = now_ns();
+        const struct timespec left = timespec_of(t_ns > now ? t_ns - now : 0);
+
+        n = ppoll(&p, 1, &left, NULL);
+    } while (n < 0 && errno == EINTR);
+    return n > 0;
 }

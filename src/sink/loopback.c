@@ -13,23 +13,29 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "sink/loopback_node.h"
 #include "sink/loopback_readers.h"
-#include "sink/pace.h"
 #include "sink/sink.h"
 #include "v4l2/node.h"
 
 #define STUCK_NS NS_PER_S /* a write that may not go on for so long has failed */
+#define MAX_LAG 4         /* frames that are later than this are not caught up with */
+#define MAX_INTERVAL 3600 /* seconds; a rate that slow is a mistake in some header */
+#define ASSUMED_FPS 25    /* of files that do not tell theirs */
 #define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
 
 struct loopback {
     struct sink base;
     char path[PATH_MAX];
     int fd, stop_fd;
-    size_t size;     /* of a frame in the device */
-    uint8_t *packed; /* room to put one together; the padding stays 0 */
-    struct pace pace;
+    size_t size;      /* of a frame in the device */
+    uint8_t *packed;  /* room to put one together; the padding stays 0 */
+    struct pace pace; /* at the rate that readers are told */
+    bool paced;       /* frames are held back until they are due */
+    bool assumed;     /* that rate is not what the source tells */
     struct loopback_readers readers;
     int64_t t_check_ns; /* when to look next at how others see the node; 0 = never looked */
     bool exclusive;     /* it was only a camera then, as it should be */
@@ -37,15 +43,15 @@ struct loopback {
 
 /* --- agreeing on the format --- */
 
-static void set_rate(const struct loopback *l, struct fraction fps)
+static void set_rate(const struct loopback *l)
 {
     struct v4l2_streamparm parm = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     int r;
 
-    if (!fps.num || !fps.den)
+    if (!l->pace.num || !l->pace.den)
         return;
-    parm.parm.output.timeperframe.numerator = fps.den;
-    parm.parm.output.timeperframe.denominator = fps.num;
+    parm.parm.output.timeperframe.numerator = l->pace.den;
+    parm.parm.output.timeperframe.denominator = l->pace.num;
     r = v4l2_call(l->fd, VIDIOC_S_PARM, &parm);
     if (r < 0) /* only what readers are told: pictures flow all the same */
         log_debug("setting the frame rate of '%s': %s", l->path, strerror(-r));
@@ -165,6 +171,11 @@ static int choose_picture(struct loopback *l, const struct sink_config *config, 
     return 0;
 }
 
+static bool sane(struct fraction fps)
+{
+    return fps.num && fps.den && fps.den / fps.num < MAX_INTERVAL;
+}
+
 static struct loopback *loopback_create(const struct sink_config *config)
 {
     struct loopback *l = calloc(1, sizeof(*l));
@@ -175,7 +186,10 @@ static struct loopback *loopback_create(const struct sink_config *config)
     l->base.hold = true;
     l->fd = -1;
     l->stop_fd = config->stop_fd;
-    pace_init(&l->pace, config->pace, config->fps);
+    l->paced = config->pace;
+    l->assumed = l->paced && !sane(config->fps);
+    l->pace = l->assumed ? (struct pace){.num = ASSUMED_FPS, .den = 1}
+                         : (struct pace){.num = config->fps.num, .den = config->fps.den};
     return l;
 }
 
@@ -204,7 +218,7 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
     r = take_node(l, config->name, err);
     if (r < 0)
         goto error;
-    set_rate(l, l->pace.fps);
+    set_rate(l);
     r = set_format(l, err);
     if (r < 0)
         goto error;
@@ -212,9 +226,9 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
      * 0.14 on it fails, because there write() itself does all this. */
     (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
     loopback_readers_init(&l->readers, l->path, l->fd);
-    if (l->pace.assumed)
+    if (l->assumed)
         log_info("the input tells no frame rate: '%s' gets %d frames/s (--fps sets another rate)",
-                 l->path, PACE_ASSUMED_FPS);
+                 l->path, ASSUMED_FPS);
     *ret = &l->base;
     return 0;
 
@@ -282,7 +296,8 @@ static int write_error(const struct loopback *l, int code, struct error *err)
 static int wait_for_room(const struct loopback *l, int64_t deadline, struct error *err)
 {
     struct pollfd p[2] = {{.fd = l->fd, .events = POLLOUT}, {.fd = l->stop_fd, .events = POLLIN}};
-    const int n = poll(p, 2, poll_ms(deadline, now_ns()));
+    const int ms = poll_ms(deadline, now_ns());
+    const int n = ms ? poll(p, 2, ms) : 0;
 
     if (n > 0 && p[1].revents)
         return error_set(err, -ECANCELED, "stopped");
@@ -291,13 +306,29 @@ static int wait_for_room(const struct loopback *l, int64_t deadline, struct erro
     return n < 0 && errno == EINTR ? 0 : write_error(l, -EAGAIN, err);
 }
 
+/* Sleeps until the next frame is due. -ECANCELED: stopped. */
+static int wait_for_turn(struct loopback *l)
+{
+    struct pace *p = &l->pace;
+    const int64_t now = now_ns();
+
+    if (!l->paced)
+        return 0;
+    if (!p->t_started_ns || now > pace_due(p, MAX_LAG))
+        pace_start(p, now);
+    if (event_wait(l->stop_fd, pace_due(p, 0)))
+        return -ECANCELED;
+    p->next++;
+    return 0;
+}
+
 static int loopback_write(struct sink *s, const struct frame *f, const struct frame *before,
                           struct error *err)
 {
     struct loopback *l = (struct loopback *)s;
     const uint8_t *data = arrange(l, f);
     ssize_t n;
-    int r = pace_wait(&l->pace, l->stop_fd);
+    int r = wait_for_turn(l);
     const int64_t deadline = now_ns() + STUCK_NS;
 
     (void)before;

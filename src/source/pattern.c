@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/pace.h"
 #include "source/scene.h"
 
 #define DEFAULT_WIDTH 1280
@@ -31,8 +31,7 @@ struct pattern {
     struct frame frame; /* owns its memory */
     uint32_t noise, seed;
     int stop_fd;
-    uint64_t next;      /* the frame that read gives next */
-    int64_t t_start_ns; /* when frame 0 was due; live only */
+    struct pace pace; /* its number is that of the frame that read gives next */
 };
 
 /* ------------------------------------------------------------------ noise */
@@ -248,6 +247,7 @@ static int set_picture(struct pattern *p, const struct source_config *config, st
     s->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
     s->live = config->fps.num && config->fps.den;
     s->fps = s->live ? config->fps : (struct fraction){30, 1};
+    p->pace = (struct pace){.num = s->fps.num, .den = s->fps.den};
     if (!format_table[s->format].planes)
         return error_usage(err,
                            "'%s' cannot give %s; allowed: yuyv, uyvy, nv12, yu12, 422p, 444p, grey",
@@ -312,47 +312,18 @@ error:
     return r;
 }
 
-/* Waits until @t_ns, not at all if it has passed. -ECANCELED when stopped. */
-static int wait_until(const struct pattern *p, int64_t t_ns)
-{
-    struct pollfd stop = {.fd = p->stop_fd, .events = POLLIN};
-    int r;
-
-    do {
-        const int64_t now = now_ns();
-        const int64_t left = t_ns > now ? t_ns - now : 0;
-        const struct timespec wait = timespec_of(left);
-
-        r = ppoll(&stop, 1, &wait, NULL);
-        if (r < 0 && errno != EINTR)
-            return -errno;
-    } while (r < 0);
-    return r > 0 ? -ECANCELED : 0;
-}
-
-/* When frame number @seq is due. */
-static int64_t due_ns(const struct pattern *p, uint64_t seq)
-{
-    const uint64_t ticks = seq * p->base.fps.den;
-    const uint64_t second = ticks / p->base.fps.num, rest = ticks % p->base.fps.num;
-
-    return p->t_start_ns + (int64_t)(second * NS_PER_S + rest * NS_PER_S / p->base.fps.num);
-}
-
 /* A camera does not wait for its reader: passes over the frames that were due before the newest
  * one that is. */
 static void skip_missed(struct pattern *p)
 {
     const int64_t now = now_ns();
 
-    if (!p->t_start_ns)
-        p->t_start_ns = now;
-    /* The scene has rested as well: it goes on with the frame that comes next. */
-    if (p->base.rested && due_ns(p, p->next) < now)
-        p->t_start_ns += now - due_ns(p, p->next);
+    /* Where it has rested, the scene has as well: it goes on with the frame that comes next. */
+    if (!p->pace.t_started_ns || (p->base.rested && pace_due(&p->pace, 0) < now))
+        pace_start(&p->pace, now);
     p->base.rested = false;
-    while (due_ns(p, p->next + 1) <= now) {
-        p->next++;
+    while (pace_due(&p->pace, 1) <= now) {
+        p->pace.next++;
         p->base.n_dropped++;
     }
 }
@@ -360,19 +331,17 @@ static void skip_missed(struct pattern *p)
 static int pattern_read(struct source *s, struct frame *ret, struct error *err)
 {
     struct pattern *p = (struct pattern *)s;
-    int r;
+    int r = event_rung(p->stop_fd) ? -ECANCELED : 0;
 
     if (s->live)
         skip_missed(p);
-    r = wait_until(p, 0);
-    if (!r) {
-        r = render(p, p->next, (int)p->noise, &p->frame);
-        if (!r && s->live)
-            r = wait_until(p, due_ns(p, p->next));
-    }
+    if (!r)
+        r = render(p, p->pace.next, (int)p->noise, &p->frame);
+    if (!r && s->live && event_wait(p->stop_fd, pace_due(&p->pace, 0)))
+        r = -ECANCELED;
     if (r)
         return error_set(err, r, "reading the test scene: %s", strerror(-r));
-    p->frame.seq = p->next++;
+    p->frame.seq = p->pace.next++;
     p->frame.t_capture_ns = now_ns();
     *ret = p->frame;
     return 0;

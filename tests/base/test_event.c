@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 
 static void test_rings_until_cleared(void **state)
@@ -51,6 +55,41 @@ static void test_signal_handler(void **state)
     event_close(handler_fd);
 }
 
+static void *ring_soon(void *fd)
+{
+    (void)poll(NULL, 0, 20);
+    event_ring(*(int *)fd);
+    return NULL;
+}
+
+/* Signals interrupt the wait and do not end it. */
+static void test_wait(void **state)
+{
+    const struct sigaction action = {.sa_handler = on_signal};
+    const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    int fd = event_open();
+    int64_t t_ns;
+    pthread_t thread;
+
+    (void)state;
+    handler_fd = -1;
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        t_ns = now_ns() + 20 * NS_PER_MS;
+        assert_false(event_wait(i ? -1 : fd, t_ns));
+        assert_true(now_ns() >= t_ns);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, ring_soon, &fd), 0);
+    assert_true(event_wait(fd, INT64_MAX));
+    assert_true(event_wait(fd, 0)); /* it looks even where it is late */
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(event_clear(fd));
+    assert_false(event_wait(fd, 0));
+    event_close(fd);
+}
+
 static void test_no_descriptor(void **state)
 {
     struct rlimit limit, none;
@@ -70,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rings_until_cleared),
         cmocka_unit_test(test_signal_handler),
+        cmocka_unit_test(test_wait),
         cmocka_unit_test(test_no_descriptor),
     };
 

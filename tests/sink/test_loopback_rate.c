@@ -42,7 +42,7 @@ static int saved_stderr, log_fd;
 
 static void begin_log(void)
 {
-    char name[] = "/tmp/bilatcam-pace-XXXXXX";
+    char name[] = "/tmp/bilatcam-rate-XXXXXX";
 
     log_fd = mkstemp(name);
     assert_true(log_fd >= 0);
@@ -137,5 +137,5 @@ int main(void)
         cmocka_unit_test(test_rates),
     };
 
-    return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("loopback rate", tests, NULL, NULL);
 }
