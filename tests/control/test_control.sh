@@ -2,8 +2,8 @@
 # Live control as its users meet it, asked by busctl, dbus-send and bilatcamctl.
 # Usage: test_control.sh CONTROL-HOST BILATCAMCTL
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-# shellcheck source=tests/lib/control_lib.sh
-. "$(dirname "$0")/../lib/control_lib.sh"
+# shellcheck source=tests/control/control_lib.sh
+. "$(dirname "$0")/control_lib.sh"
 
 # error_of METHOD ARGUMENT...: the name of the error that a call ends with.
 error_of() {
@@ -14,10 +14,10 @@ error_of() {
 }
 
 test_nobody_there() {
-    refused 1 "no bilatcam is running.*bilatcam, or systemctl --user start bilatcam$" status
-    refused 1 "no bilatcam called 'desk' is running.*bilatcam@desk$" --instance desk get radius
-    refused 1 "no bilatcam is running" watch
-    DBUS_SESSION_BUS_ADDRESS=unix:path=$dir/none refused 1 "session bus: No such file" status
+    refused 1 "no bilatcam is running.*bilatcam, or systemctl --user start bilatcam$" "$ctl" status
+    refused 1 "no bilatcam called 'desk' is running.*bilatcam@desk$" "$ctl" --instance desk get radius
+    refused 1 "no bilatcam is running" "$ctl" watch
+    DBUS_SESSION_BUS_ADDRESS=unix:path=$dir/none refused 1 "session bus: No such file" "$ctl" status
 }
 
 test_usage() {
@@ -25,14 +25,14 @@ test_usage() {
     expect out '^  set +KEY VALUE' help
     run 0 "$ctl" --version
     expect out '^bilatcamctl [0-9.]+$' version
-    refused 2 "no command"
-    refused 2 "unknown command 'dance'" dance
-    refused 2 "unknown option '--fast'" --fast status
-    refused 2 "missing after '--instance'" --instance
-    refused 2 "instance 'a-b': must be letters" --instance a-b status
-    refused 2 "usage: bilatcamctl set KEY VALUE" set radius
-    refused 2 "usage: bilatcamctl get \[KEY\]" get radius range
-    refused 2 "usage: bilatcamctl pause$" pause now
+    refused 2 "no command" "$ctl"
+    refused 2 "unknown command 'dance'" "$ctl" dance
+    refused 2 "unknown option '--fast'" "$ctl" --fast status
+    refused 2 "missing after '--instance'" "$ctl" --instance
+    refused 2 "instance 'a-b': must be letters" "$ctl" --instance a-b status
+    refused 2 "usage: bilatcamctl set KEY VALUE" "$ctl" set radius
+    refused 2 "usage: bilatcamctl get \[KEY\]" "$ctl" get radius range
+    refused 2 "usage: bilatcamctl pause$" "$ctl" pause now
 }
 
 test_introspection() {
@@ -100,11 +100,11 @@ test_keys() {
     expect out '^sigma-space = 2.5$' 'get all'
     expect out '^latency-budget = off$' 'get all'
     expect out '^range = lorentzian$' 'get all'
-    refused 1 "radius = '99': must be an integer from 0 to 32" set radius 99
-    refused 1 "radius = '': must be an integer" set radius ''
-    refused 1 "unknown key 'nonsense'" set nonsense 1
-    refused 1 "unknown key 'nonsense'" get nonsense
-    refused 1 "input cannot change" set input test:
+    refused 1 "radius = '99': must be an integer from 0 to 32" "$ctl" set radius 99
+    refused 1 "radius = '': must be an integer" "$ctl" set radius ''
+    refused 1 "unknown key 'nonsense'" "$ctl" set nonsense 1
+    refused 1 "unknown key 'nonsense'" "$ctl" get nonsense
+    refused 1 "input cannot change" "$ctl" set input test:
     [ "$(property Radius)" = 'i 9' ] && ok || bad "Radius after refusals"
     run 1 "${set_property[@]}" Radius i -1
     expect err "radius = '-1': must be an integer from 0 to 32" 'out of range'
@@ -159,20 +159,20 @@ test_commands() {
     "$ctl" snapshot slow >slow.out 2>&1 9>&- &
     slow=$!
     wait_for host.out '^snapshot slow$' && ok || bad "a slow snapshot"
-    refused 1 "another one is being written" snapshot dog
+    refused 1 "another one is being written" "$ctl" snapshot dog
     run 0 "$ctl" get radius # nobody waits for that one
     [ ! -s slow.out ] && kill -0 "$slow" && ok || bad "a slow snapshot: $(cat slow.out)"
     tell snapshot
     wait "$slow" && ok || bad "exit status $? of a slow snapshot"
     expect slow.out '^/pictures/slow.png$' 'a slow snapshot'
-    refused 1 "snapshot 'a/b': must be a plain file name" snapshot a/b
-    refused 1 "snapshot 'full': No space left" snapshot full
+    refused 1 "snapshot 'a/b': must be a plain file name" "$ctl" snapshot a/b
+    refused 1 "snapshot 'full': No space left" "$ctl" snapshot full
     run 0 "$ctl" stats
     [ "$(cat out)" = '{"frames_out": 90}' ] && ok || bad stats
     [ "$(busctl --user call "$name" "$path" "$name" GetStatistics)" = \
         's "{\"frames_out\": 90}"' ] && ok || bad GetStatistics
     printf 'radius = 99\n' >reload.conf
-    refused 1 "reload.conf', line 1: radius = '99'" reload
+    refused 1 "reload.conf', line 1: radius = '99'" "$ctl" reload
     printf 'radius = 4\n' >reload.conf
     run 0 "$ctl" reload
     [ "$(property Radius)" = 'i 4' ] && ok || bad "Radius after reload"
@@ -199,7 +199,6 @@ test_closed_descriptors() {
     expect out '^7$' get
 }
 
-# What changes is told once, whoever changes it; what is set to the same value is not told.
 # Nothing that comes over the bus is for the terminal to obey.
 test_control_characters() {
     tell $'reason \033[31mred\302\233'
@@ -209,11 +208,10 @@ test_control_characters() {
         bad "status shows control characters" || ok
 }
 
+# What changes is told once, whoever changes it; what is set to the same value is not told. Stops
+# the daemon.
 test_watch() {
-    local watch
-    timeout 60 "$ctl" watch >watched 2>watch.err 9>&- &
-    watch=$!
-    wait_for watched '^state = running$' && ok || bad "watch"
+    start_watch
     "$ctl" set radius 6
     "$ctl" set radius 6
     "${set_property[@]}" SigmaColor d 30
@@ -241,7 +239,7 @@ state = running
 END
     diff expected watched >out && ok || bad "what watch says"
     stop_host
-    wait "$watch" && ok || bad "exit status $? of watch"
+    wait "$watch_pid" && ok || bad "exit status $? of watch"
     expect watch.err '^bilatcamctl: bilatcam has ended$' watch
 }
 
@@ -263,7 +261,7 @@ test_instances() {
     stop_host
     start_host desk_2
     on_the_bus $name.desk_2
-    refused 1 "no bilatcam is running" get radius
+    refused 1 "no bilatcam is running" "$ctl" get radius
     run 0 "$ctl" --instance desk_2 get radius
     expect out '^5$' instance
     stop_host
@@ -310,18 +308,9 @@ test_others() {
     stop_host
 }
 
-test_nobody_there
-test_usage
+run_tests test_nobody_there test_usage
 start_host
 on_the_bus $name
-test_introspection
-test_keys
-test_error_names
-test_commands
-test_closed_descriptors
-test_control_characters
-test_watch # stops the daemon
-test_instances
-test_others
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_tests test_introspection test_keys test_error_names test_commands test_closed_descriptors \
+    test_control_characters test_watch test_instances test_others
+summary

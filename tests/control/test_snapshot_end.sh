@@ -3,28 +3,23 @@
 # Usage: test_snapshot_end.sh CONTROL-HOST BILATCAMCTL BILATCAM SLOW-PNG
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 bilatcam=$(realpath "$3") slow_png=$(realpath "$4")
-# shellcheck source=tests/lib/control_lib.sh
-. "$(dirname "$0")/../lib/control_lib.sh"
+# shellcheck source=tests/control/control_lib.sh
+. "$(dirname "$0")/control_lib.sh"
 
-count() { # FOLDER [PATTERN]: files there
-    find "$1" -type f -name "${2:-*}" | wc -l
-}
+# there_are N FOLDER [PATTERN]: so many files.
+there_are() { [ "$(find "$2" -type f -name "${3:-*}" | wc -l)" = "$1" ]; }
 
 # begin_snapshot NAME: of a program that has just begun, and whose log is in host.err.
 begin_snapshot() {
     mkdir "$1"
-    : >host.err
+    rm -f host.err
     LD_PRELOAD=$slow_png SLOW_PNG_UNTIL=$dir/until XDG_PICTURES_DIR=$dir/$1 "$bilatcam" --verbose \
         -i test: --fps 20 --size 64x480 -o null: 2>host.err &
     host_pid=$!
     on_the_bus "$name"
     "$ctl" snapshot "$1" >out 2>err &
-    started+=($!)
-    for _ in $(seq 200); do
-        [ "$(count "$1")" != 2 ] || break
-        sleep 0.1
-    done
-    [ "$(count "$1" '.bilatcam-*')" = 2 ] && ok || bad "no temporary files"
+    wait_until there_are 2 "$1"
+    there_are 2 "$1" '.bilatcam-*' && ok || bad "no temporary files"
 }
 
 end() {
@@ -43,7 +38,7 @@ test_waits() {
     for kind in before after; do
         tail -c 8 "waits/waits-$kind.png" 2>/dev/null | grep -aq IEND && ok || bad "no whole $kind"
     done
-    [ "$(count waits)" = 2 ] && ok || bad "more files: $(ls -A waits)"
+    there_are 2 waits && ok || bad "more files: $(ls -A waits)"
     grep -q 'still busy\|no snapshot' host.err && bad "an end that gives up" || ok
     rm until
 }
@@ -54,10 +49,8 @@ test_gives_up() {
     kill "$host_pid"
     end
     expect host.err 'no snapshot: it could not be written in 3.2 s after the stop' 'giving up'
-    [ "$(count late)" = 0 ] && ok || bad "files are left: $(ls -A late)"
+    there_are 0 late && ok || bad "files are left: $(ls -A late)"
 }
 
-test_waits
-test_gives_up
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_tests
+summary

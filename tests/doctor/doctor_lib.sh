@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 # shellcheck disable=SC2154,SC2034,SC2119,SC2120 # variables of test_doctor.sh
 # Machines for test_doctor.sh, which reads this, and ways to compare what the doctor says of them.
 
@@ -78,49 +79,27 @@ whole() {
 
 # --- what the doctor says ------------------------------------------------------------
 
-bad() {
-    failed=$((failed + 1))
-    printf 'FAIL %s\n' "$1"
-}
-
-# status NUMBER WHAT: of the doctor, whose words go to $dir/out
+# status NUMBER WHAT: of the doctor, whose words go to the file out
 status() {
     local got
-    "$under" "$root" > "$dir/out" 2> "$dir/err"
+    "$under" "$root" > out 2> err
     got=$?
-    if [ "$got" = "$1" ] && [ ! -s "$dir/err" ]; then
-        passed=$((passed + 1))
-    else
-        bad "$2: exit status $got, not $1"
-        cat "$dir/err"
-    fi
+    [ "$got" = "$1" ] && [ ! -s err ] && ok || bad "$2: exit status $got, not $1"
 }
 
 # says STATUS WHAT: exactly the lines of stdin, those of engines, configuration and session left
 # out: they have tests of their own.
 says() {
     status "$1" "$2"
-    sed '/no NVIDIA GPU/,/--preview/d' "$dir/out" > "$dir/devices"
-    if diff - "$dir/devices" > "$dir/diff"; then
-        passed=$((passed + 1))
-    else
-        bad "$2:"
-        cat "$dir/diff"
-    fi
+    sed '/no NVIDIA GPU/,/--preview/d' out > devices
+    diff - devices > different && ok || bad "$2"
 }
 
 # tells WHAT: the lines of stdin are among those of the doctor, in a row
 tells() {
     local wanted
     wanted=$(cat)
-    case $(cat "$dir/out") in
-    *"$wanted"*) passed=$((passed + 1)) ;;
-    *)
-        bad "$1: not said:"
-        printf '%s\n' "$wanted" | sed 's/^/    > /'
-        sed 's/^/    | /' "$dir/out"
-        ;;
-    esac
+    [[ $(< out) = *"$wanted"* ]] && ok || bad "$1: not said: $wanted"
 }
 
 no_devices='PROBLEM  no camera found

@@ -2,29 +2,14 @@
 # What bash, fish or zsh offers for bilatcam and bilatcamctl, compared with what the programs say
 # of themselves. Usage: test_completions.sh SHELL FOLDER-OF-COMPLETIONS BILATCAM [BILATCAMCTL]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-set -u
 shell=$1 folder=$(realpath "$2") bilatcam=$(realpath "$3") bilatcamctl=${4:+$(realpath "$4")}
-tests=$(realpath "$(dirname "$0")")
-command -v "$shell" > /dev/null || {
-    echo "skipped: no $shell here"
-    exit 77
-}
-[ "$shell" != zsh ] || zsh -fc 'zmodload zsh/zpty && zpty terminal true' || {
-    echo "skipped: no terminal for zsh to be had here"
-    exit 77
-}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+need "$shell"
+[ "$shell" != zsh ] || zsh -fc 'zmodload zsh/zpty && zpty terminal true' ||
+    skip "no terminal for zsh to be had here"
 unset XDG_CONFIG_DIRS XDG_DATA_DIRS
-export LC_ALL=C HOME=$dir/home XDG_CONFIG_HOME=$dir/home/.config
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL $shell: $*"
-}
+export HOME=$dir/home XDG_CONFIG_HOME=$dir/home/.config
 
 # Devices of our own, and files.
 prepare() {
@@ -62,7 +47,7 @@ ask_fish() { # LINE
 }
 
 ask_zsh() { # LINE
-    timeout 60 zsh -f "$tests/complete.zsh" "$dir/made" "$1"
+    timeout 60 zsh -f "$here/complete.zsh" "$dir/made" "$1"
 }
 
 # What is offered, a word per line. Shells quote words or not, offer KEY= or KEY, and repeat what
@@ -77,14 +62,7 @@ lines() { printf '%s\n' "$@" | sed '/^$/d' | sort -u; }
 
 # offers LINE WORD...: these and no others.
 offers() {
-    local line=$1 different
-    shift
-    if different=$(diff <(lines "$@") <(ask "$line")); then
-        ok
-    else
-        bad "$line"
-        printf '%s\n' "$different"
-    fi
+    diff <(lines "${@:2}") <(ask "$1") > out && ok || bad "$1"
 }
 
 # offers_also LINE WORD...: these among others.
@@ -181,6 +159,7 @@ test_files() {
 
 test_control() {
     local key allowed
+    [ -n "$bilatcamctl" ] || return
     # shellcheck disable=SC2046 # words
     {
         offers 'bilatcamctl --' $(options_of "$bilatcamctl")
@@ -202,10 +181,5 @@ test_control() {
 }
 
 prepare
-test_syntax
-test_options
-test_values
-test_files
-[ -z "$bilatcamctl" ] || test_control
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_tests
+summary

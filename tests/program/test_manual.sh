@@ -3,25 +3,12 @@
 # variable what the programs do. Usage: test_manual.sh FOLDER-OF-PAGES REFERENCE BILATCAM
 # [BILATCAMCTL]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-set -u
-export LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent XDG_CONFIG_DIRS=/nonexistent
 pages=$(realpath "$1") reference=$(realpath "$2") bilatcam=$(realpath "$3")
 bilatcamctl=${4:+$(realpath "$4")}
-top=$(realpath "$(dirname "$0")/../..")
-command -v mandoc > /dev/null || {
-    echo "skipped: no mandoc here"
-    exit 77
-}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL $*"
-}
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+export LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent XDG_CONFIG_DIRS=/nonexistent
+need mandoc
 
 # same WHAT EXPECTED FILE: neither file is empty, and they do not differ but for the case of letters
 # and full stops, because pages have sentences.
@@ -108,7 +95,7 @@ test_keys() {
 test_environment() {
     local name
     shown bilatcam.1 | sed -n '/^ENVIRONMENT/,/^FILES/p' > found
-    grep -rhoE '(getenv|variable|setting)\("[A-Z_0-9]+"\)' "$top/src" "$top/cuda" |
+    grep -rhoE '(getenv|variable|setting)\("[A-Z_0-9]+"\)' "$here/../../"{src,cuda} |
         sed -E 's/.*"(.*)".*/\1/' | sort -u > expected
     [ -s expected ] || bad "the sources ask for nothing"
     while read -r name; do
@@ -124,10 +111,5 @@ test_reference() {
     "$reference" template > out 2>&1 && bad "a section that there is not" || ok
 }
 
-test_language
-test_options
-test_keys
-test_environment
-test_reference
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_tests
+summary

@@ -1,57 +1,12 @@
 #!/bin/bash
 # The program as its users meet it: what it prints, its exit status, and what it says of bad
-# input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE [SLOW-IOCTL]
+# input. Usage: test_program.sh PATH/TO/bilatcam CONFIG-FILE
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-set -u
-# Signals that were ignored when this was started, as under nohup, would stay so in the program.
-if [ -z "${signals_are_reset:-}" ]; then
-    export signals_are_reset=yes
-    exec env --default-signal "$0" "$@"
-fi
-export LC_ALL=C
 bilatcam=$(realpath "$1")
 shipped_config=$(realpath "$2")
-slow_ioctl=${3:+$(realpath "$3")} # to be preloaded
-here=$(realpath "$(dirname "$0")")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
 export XDG_CONFIG_HOME=$dir/config XDG_CONFIG_DIRS=/nonexistent
-cd "$dir" || exit 1
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL $*"
-    sed 's/^/    | /' err out 2>/dev/null | head -n 20
-}
-
-# run STATUS ARGUMENT...: runs the program and compares its exit status.
-run() {
-    local want=$1 got
-    shift
-    timeout 60 "$bilatcam" "$@" >out 2>err </dev/null
-    got=$?
-    if [ "$got" -eq "$want" ]; then ok; else bad "exit status $got, not $want: $*"; fi
-}
-
-# refused STATUS PATTERN ARGUMENT...: one line on stderr that begins with the program's name and
-# matches the pattern, nothing on stdout.
-refused() {
-    local want=$1 pattern=$2
-    shift 2
-    run "$want" "$@"
-    if [ "$(wc -l <err)" -eq 1 ] && grep -q "^bilatcam: " err && grep -qE -- "$pattern" err &&
-        [ ! -s out ]; then
-        ok
-    else
-        bad "message of: $*  (wanted: $pattern)"
-    fi
-}
-
-expect() { # FILE PATTERN WHAT
-    if grep -qE -- "$2" "$1"; then ok; else bad "$3: no '$2' in $1"; fi
-}
 
 header() { printf 'YUV4MPEG2 %s\n' "$*"; }
 frames() { # COUNT BYTES
@@ -62,27 +17,19 @@ frames() { # COUNT BYTES
     done
 }
 
-wait_for() { # PATTERN in err, at most 20 s
-    for _ in $(seq 200); do
-        grep -qsE -- "$1" err && return 0
-        sleep 0.1
-    done
-    return 1
-}
-
 test_information() {
-    run 0 --help
+    run 0 "$bilatcam" --help
     expect out '^  -r, --radius N' help
     expect out '--output-format NAME' help
-    run 0 --version
+    run 0 "$bilatcam" --version
     expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg [+-]control$' version
-    run 0 --list-engines
+    run 0 "$bilatcam" --list-engines
     expect out '^simd  ' engines
     expect out '^reference  ' engines
-    run 0 --list-devices
-    run 0 --benchmark=csv -e simd --threads 1
+    run 0 "$bilatcam" --list-devices
+    run 0 "$bilatcam" --benchmark=csv -e simd --threads 1
     expect out '^engine,device,width,height,radius,ms$' benchmark
-    run 0 --print-config
+    run 0 "$bilatcam" --print-config
     expect out '^radius = 5$' 'print-config'
     sed -E 's/^#([a-z-]+ = )/\1/; s/^#([a-z-]+ =)$/\1 /' "$shipped_config" >uncommented
     if diff <(grep -v '^# bilatcam' uncommented) <(grep -v '^# bilatcam' out) >different; then
@@ -91,14 +38,14 @@ test_information() {
         cp different out
         bad "the shipped configuration file is not what --print-config prints"
     fi
-    run 0 --print-config -r 7 --set sigma-space=3
+    run 0 "$bilatcam" --print-config -r 7 --set sigma-space=3
     expect out '^radius = 7$' 'print-config'
     cp out again.conf
-    run 0 --print-config -c again.conf
+    run 0 "$bilatcam" --print-config -c again.conf
     if cmp -s out again.conf; then ok; else bad "--print-config does not read what it wrote"; fi
-    run 0 --print-config -i ' "a ; b" # '
+    run 0 "$bilatcam" --print-config -i ' "a ; b" # '
     cp out again.conf
-    run 0 --print-config -c again.conf
+    run 0 "$bilatcam" --print-config -c again.conf
     if cmp -s out again.conf; then ok; else bad "--print-config does not read quotes and comments"; fi
     if [ -e /dev/full ]; then
         timeout 20 "$bilatcam" --help >/dev/full 2>err
@@ -107,88 +54,88 @@ test_information() {
 }
 
 test_wrong_usage() {
-    refused 2 "unknown option '--radios'" --radios 5
-    refused 2 "unknown option '-z'" -z
-    refused 2 "'--radius' needs a value" --radius
-    refused 2 "unexpected argument 'x'" x
-    refused 2 "radius = '33': must be an integer from 0 to 32" -r 33
-    refused 2 "size = '641x480': .*even width" --size 641x480
-    refused 2 "range = 'box': must be one of gaussian, lorentzian" --range box
-    refused 2 "unknown key 'nonsense'" --set nonsense=1
-    refused 2 "KEY=VALUE" --set radius
-    refused 2 "must be csv or json" --benchmark=x
-    refused 2 "output 'x.mp4': must be" -i test: -o x.mp4
-    refused 2 "both be standard output" -i test: -o - --stats -
-    refused 2 "both be standard output" -i test: -o - --trace -
-    refused 2 "both be standard output" -i test: -o null: --stats - --trace -
-    refused 2 "no.*option|unknown" -i test:colour=red -o null: --frames 1
-    refused 2 "noise" -i test:noise=9999 -o null: --frames 1
-    refused 2 "scene" -i test:scene=moon -o null: --frames 1
+    refused 2 "unknown option '--radios'" "$bilatcam" --radios 5
+    refused 2 "unknown option '-z'" "$bilatcam" -z
+    refused 2 "'--radius' needs a value" "$bilatcam" --radius
+    refused 2 "unexpected argument 'x'" "$bilatcam" x
+    refused 2 "radius = '33': must be an integer from 0 to 32" "$bilatcam" -r 33
+    refused 2 "size = '641x480': .*even width" "$bilatcam" --size 641x480
+    refused 2 "range = 'box': must be one of gaussian, lorentzian" "$bilatcam" --range box
+    refused 2 "unknown key 'nonsense'" "$bilatcam" --set nonsense=1
+    refused 2 "KEY=VALUE" "$bilatcam" --set radius
+    refused 2 "must be csv or json" "$bilatcam" --benchmark=x
+    refused 2 "output 'x.mp4': must be" "$bilatcam" -i test: -o x.mp4
+    refused 2 "both be standard output" "$bilatcam" -i test: -o - --stats -
+    refused 2 "both be standard output" "$bilatcam" -i test: -o - --trace -
+    refused 2 "both be standard output" "$bilatcam" -i test: -o null: --stats - --trace -
+    refused 2 "no.*option|unknown" "$bilatcam" -i test:colour=red -o null: --frames 1
+    refused 2 "noise" "$bilatcam" -i test:noise=9999 -o null: --frames 1
+    refused 2 "scene" "$bilatcam" -i test:scene=moon -o null: --frames 1
 }
 
 test_configuration() {
     mkdir -p config/bilatcam
     printf 'radius = 3\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
-    refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be a number from 1 to 200" -i test:
-    refused 2 "configuration '/nonexistent': No such file" -c /nonexistent
-    refused 2 "Is a directory" -c . -i test:
+    refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be a number from 1 to 200" "$bilatcam" -i test:
+    refused 2 "configuration '/nonexistent': No such file" "$bilatcam" -c /nonexistent
+    refused 2 "Is a directory" "$bilatcam" -c . -i test:
     printf 'radius\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
-    refused 2 "bilatcam.conf', line 1: must be KEY = VALUE" -i test:
-    run 0 --version
+    refused 2 "bilatcam.conf', line 1: must be KEY = VALUE" "$bilatcam" -i test:
+    run 0 "$bilatcam" --version
     printf 'radius = 3\n' >config/bilatcam/bilatcam.conf
-    run 0 --print-config
+    run 0 "$bilatcam" --print-config
     expect out '^radius = 3$' "the user's configuration"
     rm -r config
 }
 
 test_bad_devices() {
-    refused 1 "/dev/video99.*[Nn]o such" -i /dev/video99 -o null:
-    refused 1 "/dev/null" -i /dev/null -o null:
-    refused 1 "/dev/video99" -i test: -o /dev/video99
-    refused 1 "/dev/null.*v4l2loopback" -i test: -o /dev/null
+    refused 1 "/dev/video99.*[Nn]o such" "$bilatcam" -i /dev/video99 -o null:
+    refused 1 "/dev/null" "$bilatcam" -i /dev/null -o null:
+    refused 1 "/dev/video99" "$bilatcam" -i test: -o /dev/video99
+    refused 1 "/dev/null.*v4l2loopback" "$bilatcam" -i test: -o /dev/null
 }
 
 test_bad_files() {
     { header W64 H48 F30:1 C420; frames 1 4608; } >once.y4m
-    refused 1 "missing.y4m.*No such file" -i missing.y4m -o null:
-    refused 1 "$dir" -i "$dir" -o null:
+    refused 1 "missing.y4m.*No such file" "$bilatcam" -i missing.y4m -o null:
+    refused 1 "$dir" "$bilatcam" -i "$dir" -o null:
     : >empty.y4m
-    refused 1 "empty.y4m" -i empty.y4m -o null:
+    refused 1 "empty.y4m" "$bilatcam" -i empty.y4m -o null:
     head -c 5000 /dev/urandom >noise.y4m
-    refused 1 "noise.y4m" -i noise.y4m -o null:
+    refused 1 "noise.y4m" "$bilatcam" -i noise.y4m -o null:
     { header W641 H480 F30:1 C420; frames 1 462240; } >odd.y4m
-    refused 1 "odd.y4m.*width must be even" -i odd.y4m -o null:
+    refused 1 "odd.y4m.*width must be even" "$bilatcam" -i odd.y4m -o null:
     { header W64 H48 F30:1 C420p10; frames 1 9216; } >deep.y4m
-    refused 1 "deep.y4m.*C420p10" -i deep.y4m -o null:
+    refused 1 "deep.y4m.*C420p10" "$bilatcam" -i deep.y4m -o null:
     header W64 H48 F30:1 C420 >none.y4m
-    run 0 -i none.y4m -o null:
+    run 0 "$bilatcam" -i none.y4m -o null:
     { header W64 H48 F30:1 C420; frames 3 4608; printf 'FRAME\n'; head -c 100 /dev/zero; } >cut.y4m
-    run 1 -i cut.y4m -o cut-out.y4m --stats stats.json
+    run 1 "$bilatcam" -i cut.y4m -o cut-out.y4m --stats stats.json
     expect err "cut.y4m" 'truncated file'
     [ "$(tail -n +2 cut-out.y4m | wc -c)" -eq $((3 * (6 + 4608))) ] && ok || bad "whole frames of a truncated file"
     expect stats.json '"frames_out": 3,' 'truncated file'
-    refused 1 "cut.y4m.*64x48" -i cut.y4m -o null: --size 128x96
-    refused 2 "once.y4m' is read and would be overwritten" -i ./once.y4m -o once.y4m
-    refused 2 "once.y4m' is read" -i once.y4m -o null: --stats once.y4m
-    refused 2 "once.y4m' is read" -i once.y4m -o null: --trace ./once.y4m
-    refused 2 "once.y4m' is read" -i once.y4m -o once.y4m --stats new.y4m
+    refused 1 "cut.y4m.*64x48" "$bilatcam" -i cut.y4m -o null: --size 128x96
+    refused 2 "once.y4m' is read and would be overwritten" "$bilatcam" -i ./once.y4m -o once.y4m
+    refused 2 "once.y4m' is read" "$bilatcam" -i once.y4m -o null: --stats once.y4m
+    refused 2 "once.y4m' is read" "$bilatcam" -i once.y4m -o null: --trace ./once.y4m
+    refused 2 "once.y4m' is read" "$bilatcam" -i once.y4m -o once.y4m --stats new.y4m
     # shellcheck disable=SC2094 # that is the mistake to be refused
     timeout 60 "$bilatcam" -i - -o once.y4m <once.y4m 2>err
     [ $? -eq 2 ] && ok || bad "standard input is the output"
     [ "$(stat -c %s once.y4m)" -gt 4608 ] && ok || bad "the input was overwritten"
-    refused 1 "no/such/dir" -i test: -o no/such/dir/x.y4m --frames 1
+    refused 1 "no/such/dir" "$bilatcam" -i test: -o no/such/dir/x.y4m --frames 1
     if [ -e /dev/full ]; then
         ln -s /dev/full full.y4m
-        run 1 -i test: --size 320x240 -o full.y4m --frames 10
+        run 1 "$bilatcam" -i test: --size 320x240 -o full.y4m --frames 10
         expect err "full.y4m.*No space left" 'full disk'
-        run 1 -i test: --size 64x48 -o null: --frames 2 --stats /dev/full
+        run 1 "$bilatcam" -i test: --size 64x48 -o null: --frames 2 --stats /dev/full
         expect err "/dev/full.*No space left" 'full disk'
     fi
 }
 
 # clash PATTERN ARGUMENT...: two files of the run are one.
 clash() {
-    refused 2 "$1" -i test: --frames 2 "${@:2}"
+    refused 2 "$1" "$bilatcam" -i test: --frames 2 "${@:2}"
 }
 
 # Two that would write to one file, also where it is not there yet: nothing is opened, so nothing
@@ -208,15 +155,15 @@ test_same_files() {
     clash "output 'same/new.y4m' and trace" -o same/new.y4m --trace "$dir/same/new.y4m"
     clash "output '-' and statistics '/dev/stdout' are the same" -o - --stats /dev/stdout
     clash "statistics '-' and trace '/dev/fd/1'" -o null: --stats - --trace /dev/fd/1
-    refused 2 "other/new.y4m' is read and would be overwritten" -i same/new.y4m -o null: \
+    refused 2 "other/new.y4m' is read and would be overwritten" "$bilatcam" -i same/new.y4m -o null: \
         --trace other/new.y4m
     [ ! -e same/new ] && [ ! -e same/new.y4m ] && ok || bad "a refused file was made"
     # What a run makes and never writes to is gone again, and a link that led there stays.
-    refused 1 "missing.y4m.*No such file" -i missing.y4m -o null: --stats same/dangling
+    refused 1 "missing.y4m.*No such file" "$bilatcam" -i missing.y4m -o null: --stats same/dangling
     [ -L same/dangling ] && [ ! -e same/new ] && ok || bad "statistics through a link: $(ls -l same)"
-    run 0 -i test: --size 64x48 --frames 1 -o null: --stats /dev/null --trace /dev/null
-    run 0 -i test: --size 64x48 --frames 1 -o null: --stats auto --trace null:
-    run 0 -i test: --size 64x48 --frames 1 -o same/a.y4m --stats same/b --trace same/c
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 1 -o null: --stats /dev/null --trace /dev/null
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 1 -o null: --stats auto --trace null:
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 1 -o same/a.y4m --stats same/b --trace same/c
 }
 
 test_closed_pipe() {
@@ -227,17 +174,17 @@ test_closed_pipe() {
 
 # A file through the program and through two of them in a pipe gives the same bytes.
 test_files() {
-    run 0 -i test: --size 322x243 --frames 5 -r 0 -o clip.y4m
-    run 0 -i clip.y4m -o once.y4m -r 2
+    run 0 "$bilatcam" -i test: --size 322x243 --frames 5 -r 0 -o clip.y4m
+    run 0 "$bilatcam" -i clip.y4m -o once.y4m -r 2
     timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 -r 0 -o - |
         timeout 60 "$bilatcam" -q -i - -o twice.y4m -r 2
     cmp -s once.y4m twice.y4m && ok || bad "file and pipe differ"
-    run 0 -i clip.y4m -o same.y4m --filter none
+    run 0 "$bilatcam" -i clip.y4m -o same.y4m --filter none
     cmp -s clip.y4m same.y4m && ok || bad "filter = none changes the picture"
-    run 0 -i clip.y4m -o same.y4m -r 0
+    run 0 "$bilatcam" -i clip.y4m -o same.y4m -r 0
     cmp -s clip.y4m same.y4m && ok || bad "radius 0 changes the picture"
     cmp -s clip.y4m once.y4m && bad "radius 2 does not change the picture" || ok
-    run 0 -i clip.y4m -o null: --stats stats.json
+    run 0 "$bilatcam" -i clip.y4m -o null: --stats stats.json
     expect stats.json '"frames_in": 5, "frames_out": 5, "frames_dropped": 0, "frames_bad": 0' files
 }
 
@@ -257,16 +204,16 @@ test_y4m_tags() {
             printf 'FRAME %04000d\n' 0
             head -c 4608 /dev/urandom
         } >tagged.y4m
-        run 0 -i tagged.y4m -o same.y4m --radius 0
+        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 0
         cmp tagged.y4m same.y4m 2>err && ok || bad "tags of '$tags'"
-        run 0 -i tagged.y4m -o same.y4m --radius 2
+        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 2
         [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $tags" ] && ok || bad "tags of '$tags' filtered"
         grep -aq '^FRAME Xfirst I  $' same.y4m && ok || bad "tags of a frame"
     done
     { header W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept; frames 1 4608; } >tagged.y4m
     while read -r tags out; do
         # shellcheck disable=SC2086 # several options
-        run 0 -i tagged.y4m -o same.y4m --radius 0 $tags
+        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 0 $tags
         [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $out" ] && ok || bad "header with $tags: $(head -n 1 same.y4m)"
     done <<'END'
 --fps=50 W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept
@@ -275,144 +222,53 @@ test_y4m_tags() {
 --output-format=yuyv W64 H48 F50:1 Ip A4:3 Xkept C422
 END
     { header W64 H48 F50:1 C422 Xkept; frames 1 6144; } >tagged.y4m
-    run 0 -i tagged.y4m -o same.y4m --output-format yu12
+    run 0 "$bilatcam" -i tagged.y4m -o same.y4m --output-format yu12
     [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 W64 H48 F50:1 Xkept C420jpeg" ] && ok || bad "4:2:0 of 4:2:2"
 }
 
 # Asked for, a latency budget holds or is refused; the one of the configuration file is for cameras.
 test_budget() {
-    run 0 -i test: --size 64x48 --frames 2 -r 0 -o short.y4m
-    refused 2 "latency-budget: 'short.y4m' is not live" -i short.y4m -o null: --latency-budget 20
-    refused 2 "latency-budget: 'test:' is not live" -i test: -o null: --set latency-budget=20
-    run 0 -i short.y4m -o null: --latency-budget off
-    run 0 -i short.y4m -o null: --latency-budget auto
-    run 0 -i short.y4m -o null: --latency-budget 20 --latency-budget off
-    run 0 -i test: --size 64x48 --fps 100 --frames 5 -o null: --latency-budget 20
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 2 -r 0 -o short.y4m
+    refused 2 "latency-budget: 'short.y4m' is not live" "$bilatcam" -i short.y4m -o null: --latency-budget 20
+    refused 2 "latency-budget: 'test:' is not live" "$bilatcam" -i test: -o null: --set latency-budget=20
+    run 0 "$bilatcam" -i short.y4m -o null: --latency-budget off
+    run 0 "$bilatcam" -i short.y4m -o null: --latency-budget auto
+    run 0 "$bilatcam" -i short.y4m -o null: --latency-budget 20 --latency-budget off
+    run 0 "$bilatcam" -i test: --size 64x48 --fps 100 --frames 5 -o null: --latency-budget 20
     printf 'latency-budget = 20\n' >budget.conf
-    run 0 -i short.y4m -o null: -c budget.conf
-}
-
-test_signals() {
-    local signal pid
-    for signal in INT TERM; do
-        rm -f err stats.json
-        # The shell has what it puts in the background ignore SIGINT.
-        env --default-signal=INT "$bilatcam" -i test: --fps 20 --size 320x240 -o null: \
-            --stats stats.json 2>err &
-        pid=$!
-        wait_for '->' && ok || bad "start"
-        kill -"$signal" "$pid"
-        wait "$pid" && ok || bad "SIG$signal: exit status $?"
-        expect stats.json '"frames_out": [0-9]+' "SIG$signal"
-    done
-}
-
-# Whether more than a header waits in the pipe.
-half_full() {
-    python3 -c 'import array, fcntl, sys, termios
-n = array.array("i", [0])
-fcntl.ioctl(0, termios.FIONREAD, n)
-sys.exit(n[0] < 4096)' <"$1"
-}
-
-# Stopped while it opens a source that says nothing, with a reader that takes nothing, and in a
-# frame that takes long: it ends all the same.
-test_stop_when_stuck() {
-    local pid sleeper
-    mkfifo silent stalled
-    sleep 100 >silent &
-    sleeper=$!
-    "$bilatcam" -i - -o null: <silent 2>err &
-    pid=$!
-    wait_until_ready "$pid"
-    terminate "$pid" && ok || bad "stopped while opening: exit status $?"
-    kill "$sleeper"
-    tail -f /dev/null <stalled &
-    sleeper=$!
-    rm -f err
-    "$bilatcam" -i test: --size 640x480 -o - >stalled 2>err &
-    pid=$!
-    wait_for '->' && ok || bad "start"
-    for _ in $(seq 200); do
-        ! half_full stalled || break
-        sleep 0.1
-    done
-    terminate "$pid"
-    [ $? -eq 1 ] && ok || bad "half a frame in a pipe is an error"
-    expect err 'half a frame' 'half a frame'
-    kill "$sleeper"
-    rm -f err
-    # The thread in the long frame is left behind on purpose.
-    TSAN_OPTIONS=report_thread_leaks=0 \
-        "$bilatcam" -i test: --size 1280x720 -e reference -r 32 -o null: 2>err &
-    pid=$!
-    wait_for '->' && ok || bad "start"
-    terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
-}
-
-# Until the program catches SIGTERM, which is one of the first things it does.
-wait_until_ready() {
-    local caught
-    for _ in $(seq 100); do
-        # Before it is the program, the process is a copy of this shell, which catches it too: so
-        # that is asked first.
-        if [ "$(cat "/proc/$1/comm")" = bilatcam ]; then
-            caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
-            [ $((0x$caught & 0x4000)) = 0 ] || return 0
-        fi
-        sleep 0.1
-    done
-}
-
-# The exit status of the program after SIGTERM; 137 when that does not end it.
-terminate() {
-    kill -TERM "$1"
-    for _ in $(seq 100); do
-        kill -0 "$1" 2>/dev/null || break
-        sleep 0.1
-    done
-    kill -KILL "$1" 2>/dev/null
-    wait "$1"
-}
-
-test_reload() {
-    local pid
-    rm -f err
-    printf 'radius = 2\n' >live.conf
-    setsid "$bilatcam" -i test: --fps 20 --size 320x240 -o null: -c live.conf --frames 80 \
-        --stats stats.json 2>err &
-    pid=$!
-    wait_for '->' && ok || bad "start"
-    printf 'radius = 99\n' >live.conf
-    kill -HUP "$pid"
-    wait_for "line 1: radius = '99'.*running settings stay" && ok || bad "bad file refused"
-    printf 'radius = 3\nfps = 25\n' >live.conf
-    kill -HUP "$pid"
-    wait_for "^bilatcam: radius = 3" && ok || bad "live key"
-    wait "$pid" && ok || bad "end after reload"
-    expect stats.json '"radius_requested": 3' reload
+    run 0 "$bilatcam" -i short.y4m -o null: -c budget.conf
 }
 
 test_live_frames() {
-    run 0 -i test: --fps 100 --size 64x48 -o null: --frames 20 --stats stats.json
+    run 0 "$bilatcam" -i test: --fps 100 --size 64x48 -o null: --frames 20 --stats stats.json
     expect stats.json '"frames_out": 20,' 'live frames'
-    python3 - stats.json <<'PY' && ok || bad "frames in = out + dropped + bad"
-import json, sys
-s = json.load(open(sys.argv[1]))
-sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad"])
-PY
+    balanced stats.json
 }
 
-# shellcheck source=tests/program/program_ends.sh
-. "$here/program_ends.sh"
+# The plot of a trace whose last line is cut, as of a run that was killed, and of what is no trace.
+test_plot() {
+    local plot=$here/../../tools/bilatcam-plot cut
+    run 0 "$bilatcam" -i test: --size 64x48 -o null: --frames 20 --trace trace.csv
+    "$plot" trace.csv >plot.svg 2>err && ok || bad "plot of a trace"
+    expect plot.svg '</svg>$' plot
+    for cut in 1 10 30; do
+        head -c -"$cut" trace.csv >cut.csv
+        "$plot" cut.csv >cut.svg 2>err && ok || bad "plot of a trace without its last $cut bytes"
+        head -n 20 trace.csv >whole.csv
+        "$plot" whole.csv | cmp -s - cut.svg && ok || bad "half a line is drawn"
+    done
+    "$plot" missing.csv >out 2>err && bad "plot of a missing file" || ok
+    [ "$(cat err)" = "bilatcam-plot: cannot read 'missing.csv': No such file or directory" ] && ok ||
+        bad "message of a missing file"
+    for cut in "$bilatcam" "$shipped_config" "$plot"; do
+        "$plot" "$cut" >out 2>err && bad "plot of $cut" || ok
+        [ "$(grep -c '^bilatcam-plot: ' err)" = 1 ] && [ "$(wc -l <err)" = 1 ] && ok ||
+            bad "message of what is no trace"
+    done
+    head -n 1 trace.csv >empty.csv
+    "$plot" empty.csv 2>err && bad "plot of no frames" || ok
+    expect err "holds no frames" plot
+}
 
-for t in test_information test_wrong_usage test_configuration test_bad_devices test_bad_files \
-    test_same_files test_closed_pipe test_files test_y4m_tags test_signals \
-    test_stop_when_stuck test_reload test_live_frames test_closed_descriptors test_terminal \
-    test_ignored_signals test_plot test_pipes_without_reader test_pipe_reader_stands_still \
-    test_messages_that_nobody_takes test_pipe_reader_comes_late test_trace test_stats_path \
-    test_stop_in_time test_budget test_file_size_limit; do
-    "$t"
-done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_tests
+summary

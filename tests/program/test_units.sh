@@ -1,9 +1,14 @@
 #!/bin/bash
 # The user units as systemd reads them: no mistakes, and no more exposed than they were.
 # Usage: test_units.sh BILATCAM FOLDER-OF-UNITS
-set -eu
-export LC_ALL=C.UTF-8
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 bilatcam=$(realpath "$1") units=$(realpath "$2")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+export LC_ALL=C.UTF-8
+export XDG_RUNTIME_DIR=$dir # of the session that systemd-analyze makes up
+systemd-analyze --user security --offline=true --help >out 2>&1 ||
+    skip "no systemd-analyze of version 250 or later here"
 
 # What systemd-analyze gives, of 100; the higher one where the unit leaves PrivateUsers= to newer
 # versions. Much of it stands for what a user's service has not got anyway, like capabilities.
@@ -18,29 +23,13 @@ kept=(
     SystemCallFilter=~@privileged SystemCallFilter=~@debug UMask=
 )
 
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export XDG_RUNTIME_DIR=$dir # of the session that systemd-analyze makes up
-if ! systemd-analyze --user security --offline=true --help > out 2>&1; then
-    echo "skipped: no systemd-analyze of version 250 or later here"
-    exit 77
-fi
-
-failed=0
-bad() {
-    echo "FAIL $*"
-    failed=1
-}
-
 # check_exposure FILE
 check_exposure() {
-    local most=$most_exposure_implied name
+    local most=$most_exposure_implied setting
     ! grep -q ^PrivateUsers=yes "$1" || most=$most_exposure
-    systemd-analyze --user security --offline=true --no-pager --threshold="$most" "$1" > out 2>&1 ||
-        bad "exposure above $most of 100"
-    for name in "${kept[@]}"; do
-        grep -qF "✓ $name " out || bad "$1: $name no longer protects"
+    run 0 systemd-analyze --user security --offline=true --no-pager --threshold="$most" "$1"
+    for setting in "${kept[@]}"; do
+        grep -qF "✓ $setting " out && ok || bad "$1: $setting no longer protects"
     done
     tail -n 1 out
 }
@@ -48,9 +37,9 @@ check_exposure() {
 for unit in bilatcam.service bilatcam@.service; do
     # The program need not be installed.
     sed "s|^ExecStart=[^ ]*|ExecStart=$bilatcam|" "$units/$unit" > "$unit"
-    systemd-analyze --user verify "./$unit" > out 2>&1 || bad "$unit: not verified"
+    run 0 systemd-analyze --user verify "./$unit"
     # Any remark is a mistake of ours, but that there is no bus to ask.
-    ! grep -v '^Failed to connect to system bus:' out || bad "$unit"
+    cat out err | grep -v '^Failed to connect to system bus:' && bad "$unit" || ok
     check_exposure "$unit"
 done
-exit "$failed"
+summary

@@ -85,7 +85,6 @@ CIRCLES = {}
 MAX_FILE, MAX_FUNCTION = 500, 60
 # Files that are longer, being cases one after the other.
 LONG = {
-    ("tests/control/test_control_buses.sh", MAX_FILE),
     ("tests/sink/preview/test_preview_keys.c", MAX_FILE),
     ("tests/sink/test_sink.c", MAX_FILE),
 }

@@ -1,8 +1,105 @@
-# How runs begin and end: closed descriptors, signals, terminals, pipes that nobody reads. Sourced
-# by test_program.sh, whose functions it uses.
-# shellcheck shell=bash
+#!/bin/bash
+# How runs of the program begin and end: signals, closed descriptors, terminals, pipes that nobody
+# reads, and what is written then. Usage: test_program_ends.sh PATH/TO/bilatcam [SLOW-IOCTL]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-# shellcheck disable=SC2154 # test_program.sh assigns what is not assigned here
+# Signals that were ignored when this was started, as under nohup, would stay so in the program.
+if [ -z "${signals_are_reset:-}" ]; then
+    export signals_are_reset=yes
+    exec env --default-signal "$0" "$@"
+fi
+bilatcam=$(realpath "$1")
+slow_ioctl=${2:+$(realpath "$2")} # to be preloaded
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+export XDG_CONFIG_HOME=/nonexistent XDG_CONFIG_DIRS=/nonexistent
+
+# Whether the program catches SIGTERM, which is one of the first things it does. Before it is the
+# program, the process is a copy of this shell, which catches it too: so that is asked first.
+ready() { # PID
+    [ "$(cat "/proc/$1/comm")" = bilatcam ] &&
+        [ $((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") & 0x4000)) != 0 ]
+}
+
+# The exit status of the program after SIGTERM; 137 when that does not end it.
+terminate() {
+    kill -TERM "$1"
+    wait_limit=10 wait_until gone "$1"
+    kill -KILL "$1" 2>/dev/null
+    wait "$1"
+}
+
+test_signals() {
+    local signal pid
+    for signal in INT TERM; do
+        rm -f err stats.json
+        # The shell has what it puts in the background ignore SIGINT.
+        env --default-signal=INT "$bilatcam" -i test: --fps 20 --size 320x240 -o null: \
+            --stats stats.json 2>err &
+        pid=$!
+        wait_for err '->' && ok || bad "start"
+        kill -"$signal" "$pid"
+        wait "$pid" && ok || bad "SIG$signal: exit status $?"
+        expect stats.json '"frames_out": [0-9]+' "SIG$signal"
+    done
+}
+
+# Whether more than a header waits in the pipe.
+half_full() {
+    python3 -c 'import array, fcntl, sys, termios
+n = array.array("i", [0])
+fcntl.ioctl(0, termios.FIONREAD, n)
+sys.exit(n[0] < 4096)' <"$1"
+}
+
+# Stopped while it opens a source that says nothing, with a reader that takes nothing, and in a
+# frame that takes long: it ends all the same.
+test_stop_when_stuck() {
+    local pid sleeper
+    mkfifo silent stalled
+    sleep 100 >silent &
+    sleeper=$!
+    "$bilatcam" -i - -o null: <silent 2>err &
+    pid=$!
+    wait_until ready "$pid"
+    terminate "$pid" && ok || bad "stopped while opening: exit status $?"
+    kill "$sleeper"
+    tail -f /dev/null <stalled &
+    sleeper=$!
+    rm -f err
+    "$bilatcam" -i test: --size 640x480 -o - >stalled 2>err &
+    pid=$!
+    wait_for err '->' && ok || bad "start"
+    wait_until half_full stalled
+    terminate "$pid"
+    [ $? -eq 1 ] && ok || bad "half a frame in a pipe is an error"
+    expect err 'half a frame' 'half a frame'
+    kill "$sleeper"
+    rm -f err
+    # The thread in the long frame is left behind on purpose.
+    TSAN_OPTIONS=report_thread_leaks=0 \
+        "$bilatcam" -i test: --size 1280x720 -e reference -r 32 -o null: 2>err &
+    pid=$!
+    wait_for err '->' && ok || bad "start"
+    terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
+}
+
+test_reload() {
+    local pid
+    rm -f err
+    printf 'radius = 2\n' >live.conf
+    setsid "$bilatcam" -i test: --fps 20 --size 320x240 -o null: -c live.conf --frames 80 \
+        --stats stats.json 2>err &
+    pid=$!
+    wait_for err '->' && ok || bad "start"
+    printf 'radius = 99\n' >live.conf
+    kill -HUP "$pid"
+    wait_for err "line 1: radius = '99'.*running settings stay" && ok || bad "bad file refused"
+    printf 'radius = 3\nfps = 25\n' >live.conf
+    kill -HUP "$pid"
+    wait_for err "^bilatcam: radius = 3" && ok || bad "live key"
+    wait "$pid" && ok || bad "end after reload"
+    expect stats.json '"radius_requested": 3' reload
+}
 
 # Without some of the standard descriptors nothing that is opened takes their numbers: messages
 # would go into it, and what it says would be taken for input.
@@ -13,7 +110,7 @@ test_closed_descriptors() {
         eval '"$bilatcam" -v -i test: --fps 100 --size 64x48 -o out.y4m --stats stats.json \
             --trace trace.csv </dev/null >out 2>err' "$closed &"
         pid=$!
-        wait_until_ready "$pid"
+        wait_until ready "$pid"
         for fd in 0 1 2; do
             [[ $closed != *${fd}[\<\>]* ]] || [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] && ok ||
                 bad "descriptor $fd of $closed is $(readlink "/proc/$pid/fd/$fd")"
@@ -35,17 +132,18 @@ test_closed_descriptors() {
 # A limit on the size of files is a full disk: what fits is whole, and statistics tell.
 test_file_size_limit() {
     local pid
-    run 0 -i test: --size 64x48 -o limit-in.y4m --frames 20
+    run 0 "$bilatcam" -i test: --size 64x48 -o limit-in.y4m --frames 20
     (ulimit -f 20 && exec env --default-signal=XFSZ timeout 60 "$bilatcam" -i limit-in.y4m \
         -o limited.y4m --stats limit.json 2>err)
     [ $? -eq 1 ] && ok || bad "exit status with a limit on files"
     expect err "frame [0-9]* to 'limited.y4m': File too large; the frames before it are whole" limit
     expect limit.json '"frames_bad": 0' 'statistics with a limit on files'
-    run 0 -i limited.y4m -o null:
+    run 0 "$bilatcam" -i limited.y4m -o null:
     # Not every kernel sends the signal.
+    rm -f err
     env --default-signal=XFSZ "$bilatcam" -i test: --fps 20 --size 64x48 -o null: 2>err &
     pid=$!
-    wait_for '-> '
+    wait_for err '-> '
     (((0x$(sed -n 's/^SigIgn:[[:space:]]*//p' "/proc/$pid/status") >> 24) & 1)) && ok ||
         bad "SIGXFSZ is not ignored"
     terminate "$pid" && ok || bad "exit status $?"
@@ -83,23 +181,14 @@ test_ignored_signals() {
     sh -c 'trap "" INT HUP; exec setsid "$@"' sh "$bilatcam" -i test: --fps 100 --size 64x48 \
         -o null: -c live.conf --frames 200 --stats stats.json 2>err &
     pid=$!
-    wait_until_ready "$pid"
-    wait_for '->' && ok || bad "start"
+    wait_until ready "$pid"
+    wait_for err '->' && ok || bad "start"
     printf 'radius = 3\n' >live.conf
     kill -INT "$pid"
     kill -HUP "$pid"
     wait "$pid" && ok || bad "exit status $? where SIGINT and SIGHUP are ignored"
     expect stats.json '"frames_out": 200,' 'an ignored SIGINT'
     expect stats.json '"radius_requested": 2,' 'an ignored SIGHUP'
-}
-
-# balanced FILE: no frame is missing in these statistics.
-balanced() {
-    python3 - "$1" <<'END' && ok || bad "frames in = out + dropped + bad in: $(cat "$1")"
-import json, sys
-s = json.load(open(sys.argv[1]))
-sys.exit(s["frames_in"] != s["frames_out"] + s["frames_dropped"] + s["frames_bad"])
-END
 }
 
 # whole_lines FILE [LINES]: a trace of nothing but whole lines, so many of them.
@@ -119,7 +208,7 @@ test_pipes_without_reader() {
         # shellcheck disable=SC2086 # several words
         "$bilatcam" -i test: --fps 100 --size 64x48 -o null: $options 2>err &
         pid=$!
-        wait_for '->' && ok || bad "start with $options"
+        wait_for err '->' && ok || bad "start with $options"
         terminate "$pid"
         [ $? = "$([[ $options = *stats* ]] && echo 1 || echo 0)" ] && ok || bad "exit status with $options"
         [[ $options != *stats* ]] ||
@@ -134,7 +223,7 @@ test_pipe_reader_stands_still() {
     local pid sleeper
     sleep 100 <>trace.pipe &
     sleeper=$!
-    run 0 -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace trace.pipe --stats stats.json
+    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace trace.pipe --stats stats.json
     expect stats.json '"frames_out": 8000,' 'a trace that nobody takes'
     [ "$(grep -c 'lines are left out' err)" = 1 ] && ok || bad "lines left out are told once"
     # shellcheck disable=SC2216 # it is to read nothing
@@ -146,7 +235,7 @@ test_pipe_reader_stands_still() {
     rm -f err
     "$bilatcam" -i test: --fps 100 --size 64x48 -o null: --stats trace.pipe 2>err &
     pid=$!
-    wait_for '->' && ok || bad "start"
+    wait_for err '->' && ok || bad "start"
     terminate "$pid"
     [ $? -eq 1 ] && ok || bad "exit status with a full pipe"
     expect err "statistics 'trace.pipe': the reader of this pipe takes nothing" 'a full pipe'
@@ -163,7 +252,7 @@ test_messages_that_nobody_takes() {
     rm -f stats.json
     "$bilatcam" -i test: --fps 100 --size 64x48 -o null: --stats stats.json 2>err.pipe &
     pid=$!
-    wait_until_ready "$pid"
+    wait_until ready "$pid"
     terminate "$pid" && ok || bad "nobody takes messages: exit status $?"
     balanced stats.json
     kill "$sleeper"
@@ -176,7 +265,7 @@ test_pipe_reader_comes_late() {
     "$bilatcam" -i test: --fps 50 --size 64x48 -o null: --trace trace.pipe --stats stats.pipe \
         --frames 200 2>err &
     pid=$!
-    wait_for '->' && ok || bad "start"
+    wait_for err '->' && ok || bad "start"
     cat stats.pipe >stats.json &
     reader=$!
     timeout 60 cat trace.pipe >trace.csv
@@ -188,20 +277,20 @@ test_pipe_reader_comes_late() {
 
 test_trace() {
     local pid
-    run 0 -i test: --size 64x48 -r 0 -o null: --frames 5000 --trace trace.csv
+    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 5000 --trace trace.csv
     whole_lines trace.csv 5001
-    run 0 -i test: --size 64x48 -r 0 -o null: --frames 50 --trace -
+    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 50 --trace -
     whole_lines out 51
     rm -f err
     "$bilatcam" -i test: --fps 200 --size 64x48 -o null: --trace trace.csv --stats stats.json 2>err &
     pid=$!
-    wait_for '->' && ok || bad "start"
+    wait_for err '->' && ok || bad "start"
     terminate "$pid" && ok || bad "exit status $? with a trace"
     balanced stats.json
     whole_lines trace.csv $(($(sed -E 's/.*"frames_out": ([0-9]+).*/\1/' stats.json) + 1))
-    run 1 -i test: --size 64x48 -o null: --frames 5 --trace .
+    run 1 "$bilatcam" -i test: --size 64x48 -o null: --frames 5 --trace .
     if [ -e /dev/full ]; then
-        run 1 -i test: --size 64x48 -o null: --frames 5 --trace /dev/full
+        run 1 "$bilatcam" -i test: --size 64x48 -o null: --frames 5 --trace /dev/full
         expect err "trace '/dev/full': No space left" 'full disk'
     fi
 }
@@ -209,15 +298,15 @@ test_trace() {
 # What cannot be written is told before anything else is done, and a start that fails destroys
 # nothing.
 test_stats_path() {
-    refused 1 "statistics 'no/such/dir/x': No such file" -i test: -o null: --frames 1 --stats no/such/dir/x
-    refused 1 "statistics '.': Is a directory" -i test: -o null: --frames 1 --stats .
+    refused 1 "statistics 'no/such/dir/x': No such file" "$bilatcam" -i test: -o null: --frames 1 --stats no/such/dir/x
+    refused 1 "statistics '.': Is a directory" "$bilatcam" -i test: -o null: --frames 1 --stats .
     echo kept >kept.json
     cp kept.json kept.csv
-    refused 1 "missing.y4m" -i missing.y4m -o null: --stats kept.json --trace kept.csv
+    refused 1 "missing.y4m" "$bilatcam" -i missing.y4m -o null: --stats kept.json --trace kept.csv
     [ "$(cat kept.json kept.csv)" = $'kept\nkept' ] && ok || bad "a start that fails destroys files"
-    refused 1 "missing.y4m" -i missing.y4m -o null: --stats new.json --trace new.csv
+    refused 1 "missing.y4m" "$bilatcam" -i missing.y4m -o null: --stats new.json --trace new.csv
     [ ! -e new.json ] && [ ! -e new.csv ] && ok || bad "a start that fails leaves files"
-    run 0 -i test: --size 64x48 -o null: --frames 1 --stats kept.json
+    run 0 "$bilatcam" -i test: --size 64x48 -o null: --frames 1 --stats kept.json
     balanced kept.json
 }
 
@@ -231,13 +320,10 @@ stop_in_long_frame() {
         --size 1280x720 -e reference --latency-budget off -o null: --stats stats.json \
         --trace trace.csv 2>err &
     pid=$!
-    for _ in $(seq 200); do
-        [ ! -e trace.csv ] || [ "$(wc -l <trace.csv)" -lt 5 ] || break
-        sleep 0.1
-    done
+    wait_for trace.csv '' 5
     printf 'radius = 32\n' >live.conf
     kill -HUP "$pid"
-    wait_for 'radius = 32' && ok || bad "reload"
+    wait_for err 'radius = 32' && ok || bad "reload"
     until [ "$(wc -l <trace.csv)" = "$lines" ]; do
         lines=$(wc -l <trace.csv)
         sleep 0.5
@@ -256,7 +342,7 @@ test_stop_in_time() {
     rm -f err stats.json
     "$bilatcam" -i test: --size 64x16384 -o null: --stats stats.json 2>err &
     pid=$!
-    wait_until_ready "$pid"
+    wait_until ready "$pid"
     terminate "$pid" && ok || bad "stopped while a scene is painted: exit status $?"
     balanced stats.json
     stop_in_long_frame
@@ -264,32 +350,13 @@ test_stop_in_time() {
     rm -f err stats.json
     LD_PRELOAD=$slow_ioctl "$bilatcam" -i /dev/null -o null: --stats stats.json --trace trace.csv 2>err &
     pid=$!
-    wait_for slow && ok || bad "no question to the driver"
+    wait_for err slow && ok || bad "no question to the driver"
     terminate "$pid" && ok || bad "stopped while a driver does not answer: exit status $?"
     balanced stats.json
 }
 
-# The plot of a trace whose last line is cut, as of a run that was killed, and of what is no trace.
-test_plot() {
-    local plot=$here/../../tools/bilatcam-plot cut
-    run 0 -i test: --size 64x48 -o null: --frames 20 --trace trace.csv
-    "$plot" trace.csv >plot.svg 2>err && ok || bad "plot of a trace"
-    expect plot.svg '</svg>$' plot
-    for cut in 1 10 30; do
-        head -c -"$cut" trace.csv >cut.csv
-        "$plot" cut.csv >cut.svg 2>err && ok || bad "plot of a trace without its last $cut bytes"
-        head -n 20 trace.csv >whole.csv
-        "$plot" whole.csv | cmp -s - cut.svg && ok || bad "half a line is drawn"
-    done
-    "$plot" missing.csv >out 2>err && bad "plot of a missing file" || ok
-    [ "$(cat err)" = "bilatcam-plot: cannot read 'missing.csv': No such file or directory" ] && ok ||
-        bad "message of a missing file"
-    for cut in "$bilatcam" "$shipped_config" "$plot"; do
-        "$plot" "$cut" >out 2>err && bad "plot of $cut" || ok
-        [ "$(grep -c '^bilatcam-plot: ' err)" = 1 ] && [ "$(wc -l <err)" = 1 ] && ok ||
-            bad "message of what is no trace"
-    done
-    head -n 1 trace.csv >empty.csv
-    "$plot" empty.csv 2>err && bad "plot of no frames" || ok
-    expect err "holds no frames" plot
-}
+run_tests test_signals test_stop_when_stuck test_reload test_closed_descriptors test_terminal \
+    test_ignored_signals test_pipes_without_reader test_pipe_reader_stands_still \
+    test_messages_that_nobody_takes test_pipe_reader_comes_late test_trace test_stats_path \
+    test_stop_in_time test_file_size_limit
+summary
