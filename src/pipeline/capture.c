@@ -234,6 +234,12 @@ void capture_close(struct capture *c)
     (void)pthread_mutex_destroy(&c->lock);
 }
 
+void capture_connect(struct capture *c, struct ring *out, struct slot *slot)
+{
+    c->out = out;
+    c->slot = slot;
+}
+
 void capture_change(struct capture *c, const struct capture_request *request)
 {
     (void)pthread_mutex_lock(&c->lock);

@@ -70,6 +70,10 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
                  bool wait, struct error *err);
 void capture_close(struct capture *c);
 
+/* Gives the stage the ring that it fills, and a slot to begin with. Context: main, before the
+ * thread starts. */
+void capture_connect(struct capture *c, struct ring *out, struct slot *slot);
+
 /* Releases the source and takes another live one. Context: any thread. */
 void capture_change(struct capture *c, const struct capture_request *request);
 

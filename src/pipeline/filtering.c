@@ -5,11 +5,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/table.h"
 #include "settings/settings.h"
 
-#define REST_NS INT64_C(30000000000) /* idle time before a GPU is released */
-#define LOOK_NS INT64_C(1000000000)  /* idle time between checks for a restarted engine */
+#define LOOK_NS INT64_C(1000000000) /* idle time between checks for a restarted engine */
 
 static bool governed(const struct stream *s, const struct filter_request *w)
 {
@@ -35,25 +33,35 @@ static void publish_engine(const struct filtering *f)
     stream_set_engine(f->stream, f->engine->ops->name, f->engine->device);
 }
 
-int filtering_open(struct filtering *f, struct stream *stream, const char *engine,
-                   const struct engine_config *config, struct error *err)
+void filtering_open(struct filtering *f, struct stream *stream, struct engine *engine,
+                    const struct engine_config *config, int64_t rest_ns)
 {
-    const int r = engine_open(&f->engine, engine_table, engine, config, err);
     const struct filter_request request = stream_filter_request(stream);
     const struct governor_config limits = governor_request(stream, &request);
 
-    if (r)
-        return r;
     f->stream = stream;
+    f->engine = engine;
     f->config = *config;
     backoff_works(&f->retries, now_ns());
-    f->rest_ns = REST_NS;
-    f->depth = stream_live(f->stream) ? 1 : f->engine->depth;
+    f->rest_ns = rest_ns;
+    f->depth = stream_live(stream) ? 1 : engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
     governor_init(&f->governor, &limits);
     publish_engine(f);
-    return 0;
+}
+
+void filtering_connect(struct filtering *f, struct ring *in, struct ring *out, struct slot *slots,
+                       void *memory, size_t bytes)
+{
+    f->in = in;
+    f->out = out;
+    while (f->n_spare < f->depth)
+        f->spare[f->n_spare++] = slots++;
+    f->memory = memory;
+    f->memory_size = bytes;
+    if (f->engine->ops->pin(f->engine, memory, bytes))
+        log_debug("frame memory is not pinned: copies to the device will be slower");
 }
 
 void filtering_close(struct filtering *f)

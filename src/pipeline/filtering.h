@@ -13,6 +13,7 @@
 #include "pipeline/stream.h"
 
 #define FILTERING_MAX_DEPTH 8
+#define FILTERING_REST_NS INT64_C(30000000000) /* what users get */
 
 /* A frame inside the stage. */
 struct job {
@@ -26,9 +27,9 @@ struct job {
 struct filtering {
     struct stream *stream;
     struct engine *engine;
-    struct engine_config config;
-    int depth;    /* frames in flight at most */
-    void *memory; /* of all slots, which engines pin; set before the thread */
+    struct engine_config config; /* to make it again */
+    int depth;                   /* frames in flight at most */
+    void *memory;                /* of all slots, which engines pin */
     size_t memory_size;
     const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
@@ -44,10 +45,16 @@ struct filtering {
     int n_spare;
 };
 
-/* Opens the engine called @engine for the source that @stream describes. Context: main. */
-int filtering_open(struct filtering *f, struct stream *stream, const char *engine,
-                   const struct engine_config *config, struct error *err);
+/* @engine, made with @config, is the stage's from now on and filters for the source that @stream
+ * describes. @rest_ns: idle time before a device is released. Context: main. */
+void filtering_open(struct filtering *f, struct stream *stream, struct engine *engine,
+                    const struct engine_config *config, int64_t rest_ns);
 void filtering_close(struct filtering *f);
+
+/* Gives the stage its rings and as many @slots as its depth; @memory is that of all slots, which
+ * engines pin. Context: main, before the thread starts. */
+void filtering_connect(struct filtering *f, struct ring *in, struct ring *out, struct slot *slots,
+                       void *memory, size_t bytes);
 
 /* The thread. */
 void *filtering_run(void *filtering);

@@ -13,7 +13,7 @@ static void take_settings(struct pipeline *p, const struct settings *new)
     const struct filter_request w = pipeline_filter_request(new);
 
     p->settings = *new;
-    stream_set_filter_request(p->stream, &w);
+    stream_set_filter_request(p->stages.stream, &w);
 }
 
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
@@ -35,7 +35,7 @@ static void control_status(void *user, struct sink_status *ret)
     struct pipeline *p = user;
     struct stats_header header;
     struct stats stats;
-    const struct filter_request w = stream_filter_request(p->stream);
+    const struct filter_request w = stream_filter_request(p->stages.stream);
     const struct second *last;
 
     pipeline_stats(p, &header, &stats);
@@ -47,7 +47,7 @@ static void control_status(void *user, struct sink_status *ret)
         .added_p50_ns = last ? last->p50_ns[SPAN_ADDED] : 0,
         .added_p99_ns = last ? last->p99_ns[SPAN_ADDED] : 0,
         .camera_ns = last ? last->p50_ns[SPAN_CAMERA] : 0,
-        .budget_ns = stream_feedback(p->stream).budget_ns,
+        .budget_ns = stream_feedback(p->stages.stream).budget_ns,
         .radius_requested = w.filter.radius,
         .radius = stats.radius_last,
         .sigma_color = w.filter.sigma_color,
@@ -71,12 +71,12 @@ struct sink_control pipeline_sink_control(struct pipeline *p)
 
 bool pipeline_live(const struct pipeline *p)
 {
-    return stream_live(p->stream);
+    return stream_live(p->stages.stream);
 }
 
 int pipeline_change_fd(const struct pipeline *p)
 {
-    return stream_fd(p->stream, STREAM_EVENT_CHANGE);
+    return stream_fd(p->stages.stream, STREAM_EVENT_CHANGE);
 }
 
 /* Whether the source can be changed to what @new asks for while frames flow. */
@@ -84,7 +84,7 @@ static bool can_reopen(const struct pipeline *p, const struct settings *new)
 {
     const struct source_ops *ops = pipeline_source_for(new->input);
 
-    return stream_live(p->stream) && !p->output.truth_source &&
+    return stream_live(p->stages.stream) && !p->stages.output.truth_source &&
            (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
 }
 
@@ -112,7 +112,7 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
     if (reopen) {
         const struct capture_request request = pipeline_capture_request(new);
 
-        capture_change(&p->capture, &request);
+        capture_change(&p->stages.capture, &request);
     }
 }
 
@@ -142,34 +142,34 @@ void pipeline_settings(struct pipeline *p, struct settings *ret)
 
 void pipeline_pause(struct pipeline *p, bool paused)
 {
-    stream_hold(p->stream, STREAM_PAUSED, paused);
+    stream_hold(p->stages.stream, STREAM_PAUSED, paused);
 }
 
 void pipeline_sleep(struct pipeline *p, bool asleep)
 {
-    stream_hold(p->stream, STREAM_ASLEEP, asleep);
+    stream_hold(p->stages.stream, STREAM_ASLEEP, asleep);
 }
 
 void pipeline_devices_changed(struct pipeline *p)
 {
-    stream_devices_changed(p->stream);
+    stream_devices_changed(p->stages.stream);
 }
 
 int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err)
 {
-    return output_snapshot(&p->output, name, err);
+    return output_snapshot(&p->stages.output, name, err);
 }
 
 int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err)
 {
-    return output_snapshot_result(&p->output, path, size, err);
+    return output_snapshot_result(&p->stages.output, path, size, err);
 }
 
 void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
 {
     struct stream_status s;
 
-    stream_status(p->stream, &s);
+    stream_status(p->stages.stream, &s);
     *ret = (struct pipeline_state){
         .name = stream_state_name(s.state),
         .readers = s.readers,
@@ -187,25 +187,23 @@ void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stat
 {
     struct stream_status s;
 
-    stream_status(p->stream, &s);
-    stats_snapshot(stream_stats(p->stream), stats);
-    stats->frames_dropped +=
-        stats->frames_not_shown + ring_dropped(p->captured) + ring_dropped(p->filtered);
+    stream_status(p->stages.stream, &s);
+    stages_stats(&p->stages, stats);
     stats_balance(stats, atomic_load(&p->ended));
     *header = p->header;
     memcpy(header->engine, s.engine, sizeof(header->engine));
     memcpy(header->device, s.device, sizeof(header->device));
     if (!stats->frames_out)
-        stats->radius_requested = stream_filter_request(p->stream).filter.radius;
+        stats->radius_requested = stream_filter_request(p->stages.stream).filter.radius;
 }
 
 void pipeline_abandon(struct pipeline *p)
 {
     atomic_store(&p->ended, true);
-    trace_end(p->output.trace);
+    output_abandon(&p->stages.output);
 }
 
 int pipeline_result(struct pipeline *p)
 {
-    return stream_result(p->stream);
+    return stream_result(p->stages.stream);
 }

@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file_id.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "engine/table.h"
 
 /* Writing to a file that is read, or twice to one, would destroy it. Compared before any picture
  * file or the trace is opened; the file of the statistics is open, but as it was. */
@@ -62,7 +61,7 @@ static int open_capture(struct pipeline *p, struct error *err)
 {
     const struct capture_request request = pipeline_capture_request(&p->settings);
 
-    return capture_open(&p->capture, p->stream, &request,
+    return capture_open(&p->stages.capture, p->stages.stream, &request,
                         p->settings.wait && request.ops == &source_v4l2, err);
 }
 
@@ -71,7 +70,7 @@ static int check_budget(const struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
 
-    if (stream_live(p->stream) || !s->budget_asked || s->latency_budget <= 0)
+    if (stream_live(p->stages.stream) || !s->budget_asked || s->latency_budget <= 0)
         return 0;
     return error_usage(err,
                        "latency-budget: '%s' is not live: each of its frames gets the whole "
@@ -85,20 +84,25 @@ static int open_filtering(struct pipeline *p, struct error *err)
     const struct engine_config config = {.threads = p->settings.threads,
                                          .autotune = p->settings.autotune};
 
-    return filtering_open(&p->filtering, p->stream, p->settings.engine, &config, err);
+    struct engine *engine;
+    const int r = engine_open(&engine, engine_table, p->settings.engine, &config, err);
+
+    if (r == 0)
+        filtering_open(&p->stages.filtering, p->stages.stream, engine, &config, FILTERING_REST_NS);
+    return r;
 }
 
 static struct sink_config sink_request(const struct pipeline *p)
 {
     return (struct sink_config){
         .name = p->output_name,
-        .picture = p->capture.picture,
+        .picture = p->stages.capture.picture,
         .format = p->settings.output_format,
-        .fps = p->capture.fps,
-        .pace = !stream_live(p->stream),
-        .stop_fd = stream_fd(p->stream, STREAM_EVENT_STOP),
+        .fps = p->stages.capture.fps,
+        .pace = !stream_live(p->stages.stream),
+        .stop_fd = stream_fd(p->stages.stream, STREAM_EVENT_STOP),
         .control = &p->control,
-        .y4m = p->capture.source ? p->capture.source->y4m : NULL,
+        .y4m = p->stages.capture.source ? p->stages.capture.source->y4m : NULL,
     };
 }
 
@@ -106,7 +110,8 @@ static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct sink_config config = sink_request(p);
-    const int r = output_open(&p->output, pipeline_sink_for(s->output), &config, s->wait, err);
+    const int r =
+        output_open(&p->stages.output, pipeline_sink_for(s->output), &config, s->wait, err);
 
     /* A window alone is enough where no other output was asked for by name. */
     if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
@@ -123,93 +128,41 @@ static int open_preview(struct pipeline *p, struct error *err)
 
     config.name = "preview";
     config.format = -1;
-    config.alone = !p->output.n_outlets || p->output.outlets[0].ops == &sink_null;
-    return output_open(&p->output, &sink_preview, &config, false, err);
+    config.alone = !p->stages.output.n_outlets || p->stages.output.outlets[0].ops == &sink_null;
+    return output_open(&p->stages.output, &sink_preview, &config, false, err);
 #else
     (void)p;
     return error_set(err, -ENOTSUP, "the preview window is not built into this program");
 #endif
 }
 
-static int make_slot_memory(struct pipeline *p, struct error *err)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct frame shape = p->capture.picture;
-    const size_t frame_bytes = (frame_layout(&shape) + page - 1) / page * page;
-    uint8_t *memory;
-
-    p->slot_memory_size = 2 * frame_bytes * (size_t)p->n_slots;
-    memory =
-        mmap(NULL, p->slot_memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return error_set(err, -ENOMEM, "out of memory for %d frames of %dx%d", 2 * p->n_slots,
-                         shape.width, shape.height);
-    p->slot_memory = memory;
-    for (int i = 0; i < p->n_slots; i++, memory += 2 * frame_bytes) {
-        p->slots[i].raw = p->slots[i].out = shape;
-        frame_attach(&p->slots[i].raw, memory);
-        frame_attach(&p->slots[i].out, memory + frame_bytes);
-    }
-    return 0;
-}
-
-/* Makes the rings and gives every stage the slots that it holds. */
-static int make_rings(struct pipeline *p, struct error *err)
-{
-    const int capacity = stream_live(p->stream) ? 1 : LOSSLESS_CAPACITY;
-    const enum ring_policy policy = stream_live(p->stream) ? RING_LATEST : RING_LOSSLESS;
-    struct engine *engine = p->filtering.engine;
-    struct slot *next = p->slots;
-    int r;
-
-    p->n_slots = 2 * capacity + 1 + p->filtering.depth + 1;
-    r = make_slot_memory(p, err);
-    if (r)
-        return r;
-    if (ring_create(&p->captured, policy, capacity) || ring_create(&p->filtered, policy, capacity))
-        return error_set(err, -ENOMEM, "out of memory for the rings");
-    p->capture.out = p->filtering.in = p->captured;
-    p->filtering.out = p->output.in = p->filtered;
-    for (int i = 0; i < capacity; i++) {
-        ring_add(p->captured, next++);
-        ring_add(p->filtered, next++);
-    }
-    p->capture.slot = next++;
-    p->output.slot = next++;
-    while (p->filtering.n_spare < p->filtering.depth)
-        p->filtering.spare[p->filtering.n_spare++] = next++;
-    p->filtering.memory = p->slot_memory;
-    p->filtering.memory_size = p->slot_memory_size;
-    if (engine->ops->pin(engine, p->slot_memory, p->slot_memory_size))
-        log_debug("frame memory is not pinned: copies to the device will be slower");
-    return 0;
-}
-
 static void fill_header(struct pipeline *p)
 {
-    const struct sink *sink = p->output.outlets[0].sink;
-    const struct frame *picture = sink ? &sink->picture : &p->capture.picture;
+    const struct sink *sink = p->stages.output.outlets[0].sink;
+    const struct frame *picture = sink ? &sink->picture : &p->stages.capture.picture;
     struct stats_header *h = &p->header;
 
-    (void)snprintf(h->format_in, sizeof(h->format_in), "%s", format_table[p->capture.format].name);
+    (void)snprintf(h->format_in, sizeof(h->format_in), "%s",
+                   format_table[p->stages.capture.format].name);
     (void)snprintf(h->format_out, sizeof(h->format_out), "%s", format_table[picture->format].name);
-    h->width = p->capture.picture.width;
-    h->height = p->capture.picture.height;
+    h->width = p->stages.capture.picture.width;
+    h->height = p->stages.capture.picture.height;
 }
 
 /* Left to itself, the program releases a camera that nobody looks at, if that is all it does. */
 static int decide_on_demand(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
-    const struct outlet *first = &p->output.outlets[0];
-    const bool camera = p->capture.request.ops == &source_v4l2;
+    const struct outlet *first = &p->stages.output.outlets[0];
+    const bool camera = p->stages.capture.request.ops == &source_v4l2;
 
     if (s->on_demand == ON_DEMAND_ON && !first->ops->readers)
         return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
                            s->output);
-    p->output.on_demand = s->on_demand == ON_DEMAND_ON ||
-                          (s->on_demand == ON_DEMAND_AUTO && camera && first->ops->readers &&
-                           p->output.n_outlets == 1 && !s->frames && !*s->trace);
+    if (s->on_demand == ON_DEMAND_ON ||
+        (s->on_demand == ON_DEMAND_AUTO && camera && first->ops->readers &&
+         p->stages.output.n_outlets == 1 && !s->frames && !*s->trace))
+        output_release_unread(&p->stages.output);
     return 0;
 }
 
@@ -219,7 +172,7 @@ static int open_all(struct pipeline *p, struct error *err)
     int r = check_request(&p->settings, err);
 
     if (r == 0 && *p->settings.trace)
-        r = output_trace(&p->output, p->settings.trace, err);
+        r = output_trace(&p->stages.output, p->settings.trace, err);
     if (r == 0)
         r = open_capture(p, err);
     if (r == 0)
@@ -229,9 +182,10 @@ static int open_all(struct pipeline *p, struct error *err)
     if (r == 0)
         r = open_output(p, err);
     if (r == 0)
-        r = make_rings(p, err);
-    if (r == 0 && *p->settings.stats && p->capture.source)
-        r = output_measure(&p->output, p->capture.source, err);
+        r = stages_connect(&p->stages, stream_live(p->stages.stream) ? RING_LATEST : RING_LOSSLESS,
+                           err);
+    if (r == 0 && *p->settings.stats && p->stages.capture.source)
+        r = output_measure(&p->stages.output, p->stages.capture.source, err);
     if (r == 0 && p->settings.preview)
         r = open_preview(p, err);
     if (r == 0)
@@ -239,20 +193,16 @@ static int open_all(struct pipeline *p, struct error *err)
     return r;
 }
 
-/* The locks, and what the stages share. A failure leaves nothing to finish. */
+/* A failure leaves nothing to finish. */
 static int init(struct pipeline *p, int stop_fd)
 {
     int r = -pthread_mutex_init(&p->settings_lock, NULL);
 
     if (r)
         return r;
-    r = stream_create(&p->stream, stop_fd, (uint64_t)p->settings.frames);
-    if (r == 0)
-        r = output_init(&p->output, p->stream);
-    if (r) {
-        stream_destroy(p->stream);
+    r = stages_init(&p->stages, stop_fd, (uint64_t)p->settings.frames);
+    if (r)
         (void)pthread_mutex_destroy(&p->settings_lock);
-    }
     return r;
 }
 
@@ -275,82 +225,49 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
     (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
     p->control = pipeline_sink_control(p);
     request = pipeline_filter_request(settings);
-    stream_set_filter_request(p->stream, &request);
+    stream_set_filter_request(p->stages.stream, &request);
     r = open_all(p, err);
     if (r) {
         (void)pipeline_close(p);
         return r;
     }
     fill_header(p);
-    stream_status(p->stream, &status);
-    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->capture.name, p->header.width,
+    stream_status(p->stages.stream, &status);
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->stages.capture.name, p->header.width,
              p->header.height, p->header.format_in, status.engine, status.device,
-             outlet_name(&p->output.outlets[0]), p->header.format_out);
+             outlet_name(&p->stages.output.outlets[0]), p->header.format_out);
     *ret = p;
     return 0;
 }
 
 int pipeline_start(struct pipeline *p, struct error *err)
 {
-    const struct {
-        const char *name;
-        void *(*run)(void *);
-        void *stage;
-    } stages[3] = {
-        {"output", output_run, &p->output},
-        {"filter", filtering_run, &p->filtering},
-        {"capture", capture_run, &p->capture},
-    };
-
-    for (int i = 0; i < 3; i++) {
-        const int r = thread_start(&p->threads[i], stages[i].name, stages[i].run, stages[i].stage);
-
-        if (r)
-            return error_set(err, r, "cannot start thread %s: %s", stages[i].name, strerror(-r));
-        p->n_threads++;
-    }
-    return 0;
+    return stages_start(&p->stages, err);
 }
 
 int pipeline_done_fd(const struct pipeline *p)
 {
-    return stream_fd(p->stream, STREAM_EVENT_DONE);
+    return stream_fd(p->stages.stream, STREAM_EVENT_DONE);
 }
 
 void pipeline_stop(struct pipeline *p)
 {
-    stream_signal(p->stream, STREAM_EVENT_STOP);
+    stream_signal(p->stages.stream, STREAM_EVENT_STOP);
 }
 
 void pipeline_join(struct pipeline *p)
 {
-    /* Those that did start must not wait for those that did not. */
-    if (p->n_threads && p->n_threads < 3) {
-        stream_signal(p->stream, STREAM_EVENT_STOP);
-        ring_close(p->captured);
-        ring_close(p->filtered);
-    }
-    for (int i = 0; i < p->n_threads; i++)
-        (void)pthread_join(p->threads[i], NULL);
-    p->n_threads = 0;
+    stages_join(&p->stages);
     atomic_store(&p->ended, true);
 }
 
 int pipeline_close(struct pipeline *p)
 {
-    int result, r;
+    int r;
 
     pipeline_join(p);
-    r = output_close(&p->output);
-    result = stream_result(p->stream);
-    filtering_close(&p->filtering);
-    capture_close(&p->capture);
-    if (p->slot_memory)
-        (void)munmap(p->slot_memory, p->slot_memory_size);
-    ring_destroy(p->captured);
-    ring_destroy(p->filtered);
-    stream_destroy(p->stream);
+    r = stages_close(&p->stages);
     (void)pthread_mutex_destroy(&p->settings_lock);
     free(p);
-    return result ? result : r;
+    return r;
 }

@@ -54,6 +54,17 @@ int output_trace(struct output *o, const char *path, struct error *err)
     return trace_open(&o->trace, path, stream_fd(o->stream, STREAM_EVENT_STOP), err);
 }
 
+void output_release_unread(struct output *o)
+{
+    o->on_demand = true;
+}
+
+void output_connect(struct output *o, struct ring *in, struct slot *slot)
+{
+    o->in = in;
+    o->slot = slot;
+}
+
 /* Nobody is left to be told what came of it. The end of the program has said that it gave up. */
 static void finish_snapshot(struct snapshot_request *q)
 {
@@ -65,6 +76,11 @@ static void finish_snapshot(struct snapshot_request *q)
     r = snapshot_finish(q->snapshot, text, sizeof(text), NULL, 0);
     if (r && r != -ECANCELED)
         log_warning("%s", text);
+}
+
+void output_abandon(struct output *o)
+{
+    trace_end(o->trace);
 }
 
 int output_close(struct output *o)

@@ -53,9 +53,15 @@ int output_open(struct output *o, const struct sink_ops *ops, const struct sink_
  * source's `truth` is called then. Context: main, before the thread starts. */
 int output_measure(struct output *o, const struct source *source, struct error *err);
 
-/* Makes the stage write one line of CSV per frame to the file at @path; see trace.h. Context:
- * main, before the thread starts. */
+/* Makes the stage release the camera while nobody reads the first sink. Context: main, before the
+ * thread starts, as for the next two. */
+void output_release_unread(struct output *o);
+
+/* Makes the stage write one line of CSV per frame to the file at @path; see trace.h. */
 int output_trace(struct output *o, const char *path, struct error *err);
+
+/* Gives the stage the ring that it empties, and a slot to begin with. */
+void output_connect(struct output *o, struct ring *in, struct slot *slot);
 
 /* Begins to write the next frame, before and after, to files; @name as for snapshot_start().
  * -EINVAL: that is no name for it. -EBUSY: another one is being written. Context: main, as for the
@@ -66,6 +72,10 @@ int output_snapshot(struct output *o, const char *name, struct error *err);
  * or nothing was asked for. -EAGAIN: there are no pictures now, which nothing announces; all
  * else is announced by STREAM_EVENT_CHANGE. */
 int output_snapshot_result(struct output *o, char *path, size_t size, struct error *err);
+
+/* The stage is left to itself: what is in the trace is written as far as it goes. Context: any
+ * thread. */
+void output_abandon(struct output *o);
 
 /* Returns the first error of closing, which has been logged, or 0. */
 int output_close(struct output *o);

@@ -4,32 +4,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "pipeline/capture.h"
-#include "pipeline/filtering.h"
-#include "pipeline/output.h"
 #include "pipeline/pipeline.h"
-
-#define LOSSLESS_CAPACITY 2
-/* Both rings, and the slots that the stages hold. */
-#define MAX_SLOTS (2 * LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
+#include "pipeline/stages.h"
 
 struct pipeline {
     pthread_mutex_t settings_lock; /* guards settings once the threads run */
     struct settings settings;
     char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
     struct sink_control control;
-    struct stream *stream;
-    struct capture capture;
-    struct filtering filtering;
-    struct output output;
-    struct ring *captured, *filtered;
-    struct slot slots[MAX_SLOTS];
-    int n_slots;
-    void *slot_memory;
-    size_t slot_memory_size;
+    struct stages stages;
     struct stats_header header;
-    pthread_t threads[3];
-    int n_threads;
     atomic_bool ended; /* nothing comes out any more */
 };
 

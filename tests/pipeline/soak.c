@@ -17,16 +17,11 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
-#include "base/thread.h"
-#include "pipeline/capture.h"
-#include "pipeline/filtering.h"
-#include "pipeline/output.h"
+#include "pipeline/stages.h"
 #include "tests/lib/images.h"
 
 #define WIDTH 64
 #define HEIGHT 37
-#define CAPACITY 1
-#define N_SLOTS (2 * CAPACITY + 3)
 #define MEMORY_SLACK_KB 4096
 
 /* One generator for each thread that draws from it. */
@@ -245,16 +240,6 @@ static int screen_open(struct sink **ret, const struct sink_config *config, stru
 
 /* --- the stages --- */
 
-struct soak {
-    struct stream *stream;
-    struct capture capture;
-    struct filtering filtering;
-    struct output output;
-    struct ring *captured, *filtered;
-    struct slot slots[N_SLOTS];
-    int n_slots;
-};
-
 static void require(bool condition, const char *what)
 {
     if (condition)
@@ -263,65 +248,25 @@ static void require(bool condition, const char *what)
     exit(1);
 }
 
-static struct slot *next_slot(struct soak *k)
-{
-    struct slot *s = &k->slots[k->n_slots++];
-
-    s->raw = s->out = k->capture.picture;
-    require(frame_alloc(&s->raw) == 0 && frame_alloc(&s->out) == 0, "memory for slots");
-    return s;
-}
-
-static void open_soak(struct soak *k)
+static void open_soak(struct stages *s)
 {
     const struct capture_request request = {.ops = &camera_ops, .name = "auto", .format = -1};
-    const struct engine_config engine = {.threads = 1};
+    const struct engine_config config = {.threads = 1};
     const struct filter_request filter = {
         .filter = {.radius = 1, .sigma_space = 1, .sigma_color = 20}};
     struct sink_config sink = {.name = "screen"};
+    struct engine *engine;
     struct error err;
 
-    require(stream_create(&k->stream, event_open(), 0) == 0, "a stream");
-    stream_set_filter_request(k->stream, &filter);
-    require(output_init(&k->output, k->stream) == 0, "output");
-    k->filtering.stream = k->stream;
-    require(capture_open(&k->capture, k->stream, &request, true, &err) == 0, "the camera");
-    sink.picture = k->capture.picture;
-    require(output_open(&k->output, &screen_ops, &sink, true, &err) == 0, "the screen");
-    while (brittle_create(&k->filtering.engine, &engine, &err))
+    require(stages_init(s, event_open(), 0) == 0, "a stream");
+    stream_set_filter_request(s->stream, &filter);
+    require(capture_open(&s->capture, s->stream, &request, true, &err) == 0, "the camera");
+    while (brittle_create(&engine, &config, &err))
         ;
-    k->filtering.rest_ns = INT64_MAX / 4;
-    k->filtering.depth = 1;
-    k->filtering.config = engine;
-    require(ring_create(&k->captured, RING_LATEST, CAPACITY) == 0 &&
-                ring_create(&k->filtered, RING_LATEST, CAPACITY) == 0,
-            "rings");
-    for (int i = 0; i < CAPACITY; i++) {
-        ring_add(k->captured, next_slot(k));
-        ring_add(k->filtered, next_slot(k));
-    }
-    k->capture.out = k->filtering.in = k->captured;
-    k->filtering.out = k->output.in = k->filtered;
-    k->capture.slot = next_slot(k);
-    k->output.slot = next_slot(k);
-    k->filtering.spare[k->filtering.n_spare++] = next_slot(k);
-}
-
-static void close_soak(struct soak *k)
-{
-    const int stop_fd = stream_fd(k->stream, STREAM_EVENT_STOP);
-
-    capture_close(&k->capture);
-    filtering_close(&k->filtering);
-    (void)output_close(&k->output);
-    ring_destroy(k->captured);
-    ring_destroy(k->filtered);
-    for (int i = 0; i < k->n_slots; i++) {
-        frame_free(&k->slots[i].raw);
-        frame_free(&k->slots[i].out);
-    }
-    stream_destroy(k->stream);
-    event_close(stop_fd);
+    filtering_open(&s->filtering, s->stream, engine, &config, FILTERING_REST_NS);
+    sink.picture = s->capture.picture;
+    require(output_open(&s->output, &screen_ops, &sink, true, &err) == 0, "the screen");
+    require(stages_connect(s, RING_LATEST, &err) == 0, "slots and rings");
 }
 
 /* --- what must stay flat --- */
@@ -358,28 +303,28 @@ static struct usage measure(void)
 
 /* --- the run --- */
 
-static uint64_t frames_in(struct soak *k)
+static uint64_t frames_in(struct stages *s)
 {
-    struct stats s;
+    struct stats stats;
 
-    stats_snapshot(stream_stats(k->stream), &s);
-    return s.frames_in;
+    stages_stats(s, &stats);
+    return stats.frames_in;
 }
 
 /* All that users and the system do to a daemon, every millisecond some of it. */
-static void play(struct soak *k)
+static void play(struct stages *s)
 {
     static const enum stream_state reasons[] = {STREAM_PAUSED, STREAM_ASLEEP, STREAM_IDLE};
     const enum stream_state reason = reasons[roll(&player_dice, 3)];
 
-    stream_hold(k->stream, reason, roll(&player_dice, 8) == 0);
+    stream_hold(s->stream, reason, roll(&player_dice, 8) == 0);
     if (roll(&player_dice, 4) == 0)
-        stream_devices_changed(k->stream);
+        stream_devices_changed(s->stream);
     if (roll(&player_dice, 50) == 0) {
-        struct filter_request request = stream_filter_request(k->stream);
+        struct filter_request request = stream_filter_request(s->stream);
 
         request.filter.radius = (int)roll(&player_dice, 3);
-        stream_set_filter_request(k->stream, &request);
+        stream_set_filter_request(s->stream, &request);
     }
     (void)poll(NULL, 0, 1);
 }
@@ -390,10 +335,11 @@ int main(int argc, char **argv)
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     struct dice *const dice[] = {&camera_dice, &engine_dice, &rebuild_dice, &screen_dice,
                                  &player_dice};
-    static struct soak k;
+    static struct stages k;
     struct usage first = {0}, last;
     struct stats s;
-    pthread_t threads[3];
+    struct error err;
+    int stop_fd;
 
     if (!n_frames) {
         fprintf(stderr, "usage: soak FRAMES [SEED]\n");
@@ -405,10 +351,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(pictures); i++)
         pictures[i] = (uint8_t)(16 + i * 7 % 200);
     open_soak(&k);
-    require(thread_start(&threads[0], "output", output_run, &k.output) == 0 &&
-                thread_start(&threads[1], "filter", filtering_run, &k.filtering) == 0 &&
-                thread_start(&threads[2], "capture", capture_run, &k.capture) == 0,
-            "threads");
+    require(stages_start(&k, &err) == 0, "threads");
     while (frames_in(&k) < n_frames) {
         play(&k);
         if (!first.threads && frames_in(&k) > n_frames / 10)
@@ -416,17 +359,14 @@ int main(int argc, char **argv)
     }
     last = measure();
     stream_signal(k.stream, STREAM_EVENT_STOP);
-    for (int i = 0; i < 3; i++)
-        (void)pthread_join(threads[i], NULL);
-    stats_snapshot(stream_stats(k.stream), &s);
-    s.frames_dropped += s.frames_not_shown + ring_dropped(k.captured) + ring_dropped(k.filtered);
+    stages_join(&k);
+    stages_stats(&k, &s);
     printf("seed %" PRIu64 ": %" PRIu64 " frames in = %" PRIu64 " out + %" PRIu64
            " dropped + %" PRIu64 " bad; %d faults, %" PRIu64 " reconnects\n"
            "memory %ld -> %ld KiB, descriptors %d -> %d, threads %d -> %d\n",
            seed, s.frames_in, s.frames_out, s.frames_dropped, s.frames_bad, n_faults, s.reconnects,
            first.memory_kb, last.memory_kb, first.descriptors, last.descriptors, first.threads,
            last.threads);
-    require(stream_result(k.stream) == 0, "no error ended the run");
     require(s.frames_in == s.frames_out + s.frames_dropped + s.frames_bad, "frames add up");
     require(s.frames_out > s.frames_in / 100, "frames came out");
     require(s.reconnects > 0 && n_faults > 100, "there were faults");
@@ -434,6 +374,8 @@ int main(int argc, char **argv)
     require(last.descriptors <= first.descriptors, "descriptors are flat");
     /* An engine that is just being made has a thread, and one of the CPU's. */
     require(last.threads <= first.threads + 2, "threads are flat");
-    close_soak(&k);
+    stop_fd = stream_fd(k.stream, STREAM_EVENT_STOP);
+    require(stages_close(&k) == 0, "no error ended the run");
+    event_close(stop_fd);
     return 0;
 }

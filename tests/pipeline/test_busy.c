@@ -1,6 +1,6 @@
 /* Devices that another program has and releases, with a file in the place of the node; and devices
  * that never stay. */
-#include "tests/pipeline/stages.h"
+#include "tests/pipeline/bench.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ static uint64_t frames_out(struct bench *b)
 {
     struct stats s;
 
-    stats_snapshot(stream_stats(b->stream), &s);
+    stats_snapshot(stream_stats(b->stages.stream), &s);
     return s.frames_out;
 }
 
@@ -78,7 +78,7 @@ static void play_with_busy_camera(void (*script)(struct bench *b))
     camera.busy = true;
     take_node(&b, path);
     open_live(&b);
-    b.capture.t_retry_ns = INT64_MAX;
+    b.stages.capture.t_retry_ns = INT64_MAX;
     run_script(&b, script);
     close_bench(&b);
     assert_int_equal(unlink(path), 0);
@@ -103,14 +103,14 @@ static void play_pause_of_a_busy_camera(struct bench *b)
 {
     int64_t begun;
 
-    stream_hold(b->stream, STREAM_PAUSED, true);
+    stream_hold(b->stages.stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     use_node(b);
     begun = processor_ns();
     (void)poll(NULL, 0, 1000);
     assert_true(processor_ns() - begun < 300000000);
     assert_int_equal(camera.refused, 1);
-    stream_hold(b->stream, STREAM_PAUSED, false);
+    stream_hold(b->stages.stream, STREAM_PAUSED, false);
     assert_true(eventually(is_refused, b));
     let_node_go();
 }
@@ -147,7 +147,7 @@ static void test_screen_released(void **state)
     screen.open_failures = 1;
     take_node(&b, path);
     open_live(&b);
-    b.output.outlets[0].t_retry_ns = INT64_MAX;
+    b.stages.output.outlets[0].t_retry_ns = INT64_MAX;
     run_script(&b, play_screen_released);
     close_bench(&b);
     assert_int_equal(unlink(path), 0);
@@ -173,9 +173,9 @@ static void test_unsteady_screen(void **state)
     reset(UINT64_MAX, UINT64_MAX, 5);
     screen.fails_always = true;
     open_live(&b);
-    stream_devices_changed(b.stream); /* which is no news any more when it goes */
+    stream_devices_changed(b.stages.stream); /* which is no news any more when it goes */
     run_script(&b, play_unsteady_screen);
-    assert_true(b.output.outlets[0].retries.pause_ns >= 1000000000);
+    assert_true(b.stages.output.outlets[0].retries.pause_ns >= 1000000000);
     close_bench(&b);
 }
 

@@ -1,6 +1,6 @@
 /* What happens while there is no camera or no virtual camera: pauses, nobody looking, devices that
  * come back as others. */
-#include "tests/pipeline/stages.h"
+#include "tests/pipeline/bench.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,22 +13,22 @@
 
 static bool is_idle(struct bench *b)
 {
-    return stream_state(b->stream) == STREAM_IDLE;
+    return stream_state(b->stages.stream) == STREAM_IDLE;
 }
 
 static bool is_asleep(struct bench *b)
 {
-    return stream_state(b->stream) == STREAM_ASLEEP;
+    return stream_state(b->stages.stream) == STREAM_ASLEEP;
 }
 
 static bool is_taken(struct bench *b)
 {
-    return !atomic_load(&b->output.request.wanted);
+    return !atomic_load(&b->stages.output.request.wanted);
 }
 
 static void play_holds(struct bench *b)
 {
-    struct stream *s = b->stream;
+    struct stream *s = b->stages.stream;
 
     for (int i = 0; i < 3; i++) {
         int closed;
@@ -60,7 +60,7 @@ static void test_holds(void **state)
     reset(UINT64_MAX, UINT64_MAX, -1);
     open_live(&b);
     run_script(&b, play_holds);
-    stats_snapshot(stream_stats(b.stream), &stats);
+    stats_snapshot(stream_stats(b.stages.stream), &stats);
     assert_int_equal(stats.reconnects, 0); /* nothing was lost */
     assert_true(screen.n_cards > 0);
     close_bench(&b);
@@ -70,9 +70,9 @@ static void play_rests(struct bench *b)
 {
     for (int i = 0; i < 3; i++) {
         assert_true(eventually(runs, b));
-        stream_hold(b->stream, STREAM_PAUSED, true);
+        stream_hold(b->stages.stream, STREAM_PAUSED, true);
         assert_true(eventually(is_paused, b));
-        stream_hold(b->stream, STREAM_PAUSED, false);
+        stream_hold(b->stages.stream, STREAM_PAUSED, false);
     }
     assert_true(eventually(runs, b));
 }
@@ -112,10 +112,10 @@ static void test_other_size(void **state)
     camera.fails = 1;
     open_live(&b);
     run_script(&b, play_replug);
-    stats_snapshot(stream_stats(b.stream), &stats);
+    stats_snapshot(stream_stats(b.stages.stream), &stats);
     assert_int_equal(stats.reconnects, 1);
     assert_true(screen.n > 10);
-    assert_int_equal(b.capture.picture.width, WIDTH);
+    assert_int_equal(b.stages.capture.picture.width, WIDTH);
     close_bench(&b);
 }
 
@@ -125,7 +125,7 @@ static void play_late_start(struct bench *b)
     (void)poll(NULL, 0, 50);
     assert_int_equal(camera.opened, 0);
     camera.absent = false;
-    stream_devices_changed(b->stream);
+    stream_devices_changed(b->stages.stream);
     assert_true(eventually(runs, b));
 }
 
@@ -139,7 +139,7 @@ static void test_no_camera_at_start(void **state)
     reset(UINT64_MAX, UINT64_MAX, -1);
     camera.absent = true;
     open_live(&b);
-    stream_status(b.stream, &status);
+    stream_status(b.stages.stream, &status);
     assert_string_not_equal(status.reason, "");
     run_script(&b, play_late_start);
     assert_true(screen.n_cards > 0);
@@ -169,7 +169,7 @@ static void test_screen_comes_back(void **state)
     open_live(&b);
     screen.open_failures = 2;
     run_script(&b, play_screen);
-    stats_snapshot(stream_stats(b.stream), &stats);
+    stats_snapshot(stream_stats(b.stages.stream), &stats);
     assert_true(stats.frames_not_shown > 0);
     assert_true(screen.n > 5);
     close_bench(&b);
@@ -179,20 +179,20 @@ static void test_screen_comes_back(void **state)
 static int take_snapshot(struct bench *b, const char *name, char *path, size_t size)
 {
     const bool pictures = runs(b);
-    struct pollfd news = {.fd = stream_fd(b->stream, STREAM_EVENT_CHANGE), .events = POLLIN};
+    struct pollfd news = {.fd = stream_fd(b->stages.stream, STREAM_EVENT_CHANGE), .events = POLLIN};
     struct error err;
     uint64_t n;
     int r;
 
-    assert_int_equal(output_snapshot_result(&b->output, path, size, &err), -EINPROGRESS);
-    assert_int_equal(output_snapshot(&b->output, name, &err), 0);
-    assert_int_equal(output_snapshot(&b->output, "other", &err), -EBUSY);
-    while ((r = output_snapshot_result(&b->output, path, size, &err)) == -EINPROGRESS)
+    assert_int_equal(output_snapshot_result(&b->stages.output, path, size, &err), -EINPROGRESS);
+    assert_int_equal(output_snapshot(&b->stages.output, name, &err), 0);
+    assert_int_equal(output_snapshot(&b->stages.output, "other", &err), -EBUSY);
+    while ((r = output_snapshot_result(&b->stages.output, path, size, &err)) == -EINPROGRESS)
         if (poll(&news, 1, pictures ? LIMIT_MS : 100) > 0)
             assert_int_equal(read(news.fd, &n, sizeof(n)), sizeof(n));
         else
             assert_false(pictures);
-    assert_int_equal(output_snapshot_result(&b->output, path, size, &err), -EINPROGRESS);
+    assert_int_equal(output_snapshot_result(&b->stages.output, path, size, &err), -EINPROGRESS);
     return r;
 }
 
@@ -205,7 +205,7 @@ static void play_window(struct bench *b)
     n_cards = screen.n_cards;
     (void)poll(NULL, 0, 1000);
     assert_int_equal(screen.n_cards, n_cards); /* the last picture stays by itself */
-    stream_hold(b->stream, STREAM_PAUSED, true);
+    stream_hold(b->stages.stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     for (int i = 0; screen.n_cards == n_cards && i < LIMIT_MS; i++)
         (void)poll(NULL, 0, 1);
@@ -278,7 +278,7 @@ static void check_names(struct bench *b)
     int r;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(output_snapshot(&b->output, cases[i].name, &err), -EINVAL);
+        assert_int_equal(output_snapshot(&b->stages.output, cases[i].name, &err), -EINVAL);
         if (!strstr(err.text, cases[i].text))
             fail_msg("'%s': %s", cases[i].name, err.text);
     }
@@ -301,7 +301,7 @@ static void play_snapshot(struct bench *b)
     assert_true(eventually(runs, b));
     check_snapshots(b);
     check_names(b);
-    stream_hold(b->stream, STREAM_PAUSED, true);
+    stream_hold(b->stages.stream, STREAM_PAUSED, true);
     assert_true(eventually(is_paused, b));
     (void)poll(NULL, 0, 50);
     assert_int_equal(take_snapshot(b, "two", path, sizeof(path)), -EAGAIN);
@@ -313,7 +313,7 @@ static void play_last_snapshot(struct bench *b)
     struct error err;
 
     assert_true(eventually(runs, b));
-    assert_int_equal(output_snapshot(&b->output, "last", &err), 0);
+    assert_int_equal(output_snapshot(&b->stages.output, "last", &err), 0);
     assert_true(eventually(is_taken, b));
 }
 

@@ -1,6 +1,6 @@
 /* What is held against the latency budget: the stages with cameras whose stamps are old, as those
  * of real ones are, and with an engine that is too slow for any budget. */
-#include "tests/pipeline/stages.h"
+#include "tests/pipeline/bench.h"
 
 #include <string.h>
 
@@ -32,14 +32,14 @@ static void run_live(const struct stamps *c, int n_frames, int radius, int ms, i
     camera.jitter_ns = c->jitter_ns;
     engine_ms = ms;
     open_bench(&b, make_flaky(1, 1000000, false));
-    request = stream_filter_request(b.stream);
+    request = stream_filter_request(b.stages.stream);
     request.latency_budget = budget_ns;
     request.filter.radius = radius;
-    stream_set_filter_request(b.stream, &request);
+    stream_set_filter_request(b.stages.stream, &request);
     run_bench(&b);
-    assert_int_equal(stream_result(b.stream), 0);
+    assert_int_equal(stream_result(b.stages.stream), 0);
     assert_int_equal(screen.n, n_frames);
-    stats_snapshot(stream_stats(b.stream), ret);
+    stats_snapshot(stream_stats(b.stages.stream), ret);
     close_bench(&b);
 }
 

@@ -70,7 +70,8 @@ ONLY = [
 NEVER = [
     ("src/engine/table.c", ""),
     ("src/engine/*", "src/engine/table.h"),
-    ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h", ""),
+    ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h "
+     "src/pipeline/stages.*", ""),
     ("src/pipeline/capture.*", "src/sink/* src/engine/*"),
     ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/*"),
     ("src/pipeline/output.*", "src/engine/*"),

@@ -1,4 +1,4 @@
-#include "tests/pipeline/stages.h"
+#include "tests/pipeline/bench.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -269,22 +269,13 @@ const struct sink_ops device_screen_ops = {.name = "device",
                                            .write = screen_write,
                                            .close = screen_close};
 
-static struct slot *next_slot(struct bench *b)
-{
-    struct slot *s = &b->slots[b->next++];
-
-    s->raw = (struct frame){.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT};
-    s->out = s->raw;
-    assert_int_equal(frame_alloc(&s->raw), 0);
-    assert_int_equal(frame_alloc(&s->out), 0);
-    return s;
-}
-
 void open_bench(struct bench *b, struct engine *engine)
 {
     const struct sink_config sink = {
         .name = b->node ? b->node : "auto",
         .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
+    const struct engine_config config = {.threads = 1};
+    struct stages *s = &b->stages;
     struct filter_request filter = {.filter = {.radius = 2, .sigma_space = 1, .sigma_color = 20},
                                     .radius_min = 1};
     struct error err;
@@ -295,66 +286,35 @@ void open_bench(struct bench *b, struct engine *engine)
 
     (void)snprintf(request.name, sizeof(request.name), "%s", sink.name);
     filter_cost(&filter.filter, filter.cost);
-    assert_int_equal(stream_create(&b->stream, event_open(), 0), 0);
-    stream_set_filter_request(b->stream, &filter);
-    assert_int_equal(output_init(&b->output, b->stream), 0);
+    assert_int_equal(stages_init(s, event_open(), 0), 0);
+    stream_set_filter_request(s->stream, &filter);
     screen.sink.ops = &screen_ops;
-    assert_int_equal(capture_open(&b->capture, b->stream, &request, b->wait, &err), 0);
-    b->filtering.stream = b->stream;
+    assert_int_equal(capture_open(&s->capture, s->stream, &request, b->wait, &err), 0);
+    filtering_open(&s->filtering, s->stream, engine, &config,
+                   b->rest_ns ? b->rest_ns : FILTERING_REST_NS);
     assert_int_equal(
-        output_open(&b->output, b->screen ? b->screen : &screen_ops, &sink, b->wait, &err), 0);
-    b->filtering.engine = engine;
-    b->filtering.rest_ns = INT64_C(30000000000);
-    b->filtering.depth = engine->depth;
-    b->filtering.config.threads = 1;
-    governor_init(&b->filtering.governor,
-                  &(struct governor_config){.interval_ns = stream_interval_ns(b->stream),
-                                            .radius = filter.filter.radius,
-                                            .radius_min = 1,
-                                            .cost = {1, 5, 13}});
-    assert_int_equal(ring_create(&b->captured, RING_LOSSLESS, 2), 0);
-    assert_int_equal(ring_create(&b->filtered, RING_LOSSLESS, 2), 0);
-    for (int i = 0; i < 2; i++) {
-        ring_add(b->captured, next_slot(b));
-        ring_add(b->filtered, next_slot(b));
-    }
-    b->capture.out = b->filtering.in = b->captured;
-    b->filtering.out = b->output.in = b->filtered;
-    b->capture.slot = next_slot(b);
-    b->output.slot = next_slot(b);
-    while (b->filtering.n_spare < engine->depth)
-        b->filtering.spare[b->filtering.n_spare++] = next_slot(b);
+        output_open(&s->output, b->screen ? b->screen : &screen_ops, &sink, b->wait, &err), 0);
+    assert_int_equal(stages_connect(s, RING_LOSSLESS, &err), 0);
 }
 
 void run_bench(struct bench *b)
 {
-    pthread_t threads[3];
+    struct error err;
 
-    assert_int_equal(thread_start(&threads[0], "output", output_run, &b->output), 0);
-    assert_int_equal(thread_start(&threads[1], "filter", filtering_run, &b->filtering), 0);
-    assert_int_equal(thread_start(&threads[2], "capture", capture_run, &b->capture), 0);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(stages_start(&b->stages, &err), 0);
+    stages_join(&b->stages);
 }
 
 /* Every frame that the source had is accounted for. */
 void close_bench(struct bench *b)
 {
-    const int stop_fd = stream_fd(b->stream, STREAM_EVENT_STOP);
+    const int stop_fd = stream_fd(b->stages.stream, STREAM_EVENT_STOP);
+    const int result = stream_result(b->stages.stream);
     struct stats s;
 
-    stats_snapshot(stream_stats(b->stream), &s);
-    assert_int_equal(s.frames_in, s.frames_out + s.frames_not_shown + s.frames_dropped);
-    capture_close(&b->capture);
-    filtering_close(&b->filtering);
-    assert_int_equal(output_close(&b->output), 0);
-    ring_destroy(b->captured);
-    ring_destroy(b->filtered);
-    for (int i = 0; i < b->next; i++) {
-        frame_free(&b->slots[i].raw);
-        frame_free(&b->slots[i].out);
-    }
-    stream_destroy(b->stream);
+    stages_stats(&b->stages, &s);
+    assert_int_equal(s.frames_in, s.frames_out + s.frames_dropped);
+    assert_int_equal(stages_close(&b->stages), result);
     event_close(stop_fd);
 }
 
@@ -402,17 +362,17 @@ bool eventually(bool (*is_so)(struct bench *b), struct bench *b)
 
 bool runs(struct bench *b)
 {
-    return stream_state(b->stream) == STREAM_RUNS;
+    return stream_state(b->stages.stream) == STREAM_RUNS;
 }
 
 bool is_paused(struct bench *b)
 {
-    return stream_state(b->stream) == STREAM_PAUSED;
+    return stream_state(b->stages.stream) == STREAM_PAUSED;
 }
 
 bool is_lost(struct bench *b)
 {
-    return stream_state(b->stream) == STREAM_LOST;
+    return stream_state(b->stages.stream) == STREAM_LOST;
 }
 
 struct script {
@@ -425,7 +385,7 @@ static void *play(void *arg)
     const struct script *s = arg;
 
     s->play(s->b);
-    stream_signal(s->b->stream, STREAM_EVENT_STOP);
+    stream_signal(s->b->stages.stream, STREAM_EVENT_STOP);
     return NULL;
 }
 
@@ -437,7 +397,7 @@ void run_script(struct bench *b, void (*script)(struct bench *b))
     assert_int_equal(thread_start(&player, "player", play, &s), 0);
     run_bench(b);
     assert_int_equal(pthread_join(player, NULL), 0);
-    assert_int_equal(stream_result(b->stream), 0);
+    assert_int_equal(stream_result(b->stages.stream), 0);
 }
 
 void open_live(struct bench *b)

@@ -5,13 +5,10 @@
 
 #include <stdatomic.h>
 
-#include "pipeline/capture.h"
-#include "pipeline/filtering.h"
-#include "pipeline/output.h"
+#include "pipeline/stages.h"
 
 #define WIDTH 34
 #define HEIGHT 19
-#define N_SLOTS 16
 
 /* A camera that goes at frame `goes_at` and comes back after `fails` attempts to open it. */
 struct test_camera {
@@ -60,15 +57,10 @@ extern struct test_screen screen;
 extern const struct sink_ops screen_ops, card_screen_ops, device_screen_ops;
 
 struct bench {
-    struct stream *stream;
-    struct capture capture;
-    struct filtering filtering;
-    struct output output;
-    struct ring *captured, *filtered;
-    struct slot slots[N_SLOTS];
-    int next;
+    struct stages stages;
     const struct sink_ops *screen; /* NULL: screen_ops */
     bool wait;                     /* for devices that are not there */
+    int64_t rest_ns;               /* 0 = FILTERING_REST_NS */
     const char *node;              /* what camera and screen are called; NULL: "auto" */
 };
 
