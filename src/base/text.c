@@ -1,8 +1,22 @@
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+void list_add(char *text, size_t size, const char *separator, const char *item)
+{
+    const size_t n = strlen(text);
+
+    if (*item)
+        (void)snprintf(text + n, size - n, "%s%s", n ? separator : "", item);
+}
 
 /* How many bytes the character at @p takes; 0: it is none. */
 static size_t character_length(const unsigned char *p)

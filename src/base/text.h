@@ -1,5 +1,12 @@
 #pragma once
+#include <stdbool.h>
 #include <stdio.h>
+
+bool ends_with(const char *text, const char *end);
+
+/* Appends @item to the list in @text, which has room for @size bytes, after a @separator if it is
+ * not the first. An empty one adds nothing, and what does not fit is cut off. */
+void list_add(char *text, size_t size, const char *separator, const char *item);
 
 /* Puts '?' for each byte of @text that is not part of a UTF-8 character, and returns @text. Names
  * of files and of devices may hold any bytes; a bus throws out who sends such. */

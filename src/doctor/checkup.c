@@ -83,13 +83,6 @@ bool system_line(const struct checkup *c, const char *path, char *line, size_t s
     return read;
 }
 
-bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 bool system_find(const struct checkup *c, const char *folder, const char *prefix,
                  const char *suffix, char *name, size_t size)
 {

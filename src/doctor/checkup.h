@@ -43,8 +43,6 @@ bool system_line(const struct checkup *c, const char *path, char *line, size_t s
 bool system_find(const struct checkup *c, const char *folder, const char *prefix,
                  const char *suffix, char *name, size_t size);
 
-bool ends_with(const char *text, const char *end);
-
 /* The parts, in the order of the report. */
 void check_module(const struct checkup *c);  /* v4l2loopback */
 void check_video(struct checkup *c);         /* cameras and virtual cameras */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/checkup.h"
 #include "settings/settings.h"
 
@@ -60,17 +61,15 @@ static bool verdict(const struct checkup *c)
                 {c->engine, "no engine"},
                 {c->config, "bad configuration"}};
     char missing[128] = "";
-    size_t n = 0;
 
     for (size_t i = 0; i < sizeof(need) / sizeof(need[0]); i++)
         if (!need[i].there)
-            n += (size_t)snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "",
-                                  need[i].missing);
-    if (n)
+            list_add(missing, sizeof(missing), ", ", need[i].missing);
+    if (*missing)
         report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
     else
         report_ok(c, "camera to virtual camera can work: %s to %s", c->camera, c->loopback);
-    return !n;
+    return !*missing;
 }
 
 bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *out)

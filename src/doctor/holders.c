@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* Looks at nothing but devices: a file may be on a server that does not answer. */
 static bool is_device(const char *path, dev_t device)
 {
@@ -53,10 +55,10 @@ static bool has_mapped(const struct checkup *c, const char *process, const char 
 
 static void add(struct holders *h, const char *name, const char *process, bool streams)
 {
-    const size_t n = strlen(h->text);
+    char text[128];
 
-    (void)snprintf(h->text + n, sizeof(h->text) - n, "%s%s (pid %.20s)", n ? ", " : "", name,
-                   process);
+    (void)snprintf(text, sizeof(text), "%s (pid %.20s)", name, process);
+    list_add(h->text, sizeof(h->text), ", ", text);
     h->n++;
     if (!strcmp(name, "bilatcam")) {
         h->n_bilatcam++;

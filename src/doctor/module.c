@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "doctor/checkup.h"
 
 #define MODULE "v4l2loopback"

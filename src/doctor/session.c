@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config-build.h"
+#include "base/text.h"
 #include "doctor/checkup.h"
 
 static const char *variable(const char *name)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config-build.h"
+#include "base/text.h"
 #include "doctor/access.h"
 #include "picture/frame.h"
 
@@ -15,7 +16,6 @@
 static int name_formats(const struct doctor_node *n, bool known, char *text, size_t size)
 {
     unsigned seen = 0;
-    size_t used = 0;
     int count = 0;
 
     *text = '\0';
@@ -27,9 +27,7 @@ static int name_formats(const struct doctor_node *n, bool known, char *text, siz
             continue;
         if (known)
             seen |= 1U << format;
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", count ? ", " : "",
-                                     known ? format_table[format].name : code.text);
+        list_add(text, size, ", ", known ? format_table[format].name : code.text);
         count++;
     }
     return count;

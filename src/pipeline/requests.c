@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 struct filter_request pipeline_filter_request(const struct settings *s)
 {
     struct filter_request w = {
@@ -22,17 +24,10 @@ struct filter_request pipeline_filter_request(const struct settings *s)
     return w;
 }
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-    const size_t n = strlen(text), m = strlen(suffix);
-
-    return n >= m && !strcmp(text + n - m, suffix);
-}
-
 /* Anything else that is not there as a file is a camera's name. */
 static bool is_file(const char *name)
 {
-    if (!strcmp(name, "-") || has_suffix(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
+    if (!strcmp(name, "-") || ends_with(name, ".y4m") || !strncmp(name, "/dev/fd/", 8) ||
         !strcmp(name, "/dev/stdin"))
         return true;
     return strncmp(name, "/dev/", 5) && (strchr(name, '/') || !access(name, F_OK));
@@ -51,7 +46,7 @@ const struct sink_ops *pipeline_sink_for(const char *name)
 {
     if (!strcmp(name, "null:"))
         return &sink_null;
-    if (!strcmp(name, "-") || has_suffix(name, ".y4m"))
+    if (!strcmp(name, "-") || ends_with(name, ".y4m"))
         return &sink_y4m;
     if (!strcmp(name, "auto") || !strncmp(name, "/dev/", 5))
         return &sink_v4l2loopback;

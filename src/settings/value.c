@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void *field(const struct key *k, struct settings *s)
 {
     return (char *)s + k->offset;
@@ -305,10 +307,12 @@ static void describe_auto_real(const struct key *k, char *text, size_t size)
 
 static void list_choices(const struct key *k, char *text, size_t size, const char *first)
 {
-    size_t n = (size_t)snprintf(text, size, "one of %s", first);
+    char list[240];
 
-    for (int i = 0; k->choices[i] && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%s", i || *first ? ", " : "", k->choices[i]);
+    (void)snprintf(list, sizeof(list), "%s", first);
+    for (int i = 0; k->choices[i]; i++)
+        list_add(list, sizeof(list), ", ", k->choices[i]);
+    (void)snprintf(text, size, "one of %s", list);
 }
 
 static void describe_choice(const struct key *k, char *text, size_t size)

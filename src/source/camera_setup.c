@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "config-build.h"
 #include "v4l2/modes.h"
 #include "v4l2/node.h"
@@ -37,17 +38,14 @@ int camera_error(const struct camera *c, const char *what, int code, struct erro
 /* "yuyv, mjpg" */
 static void formats_text(const struct v4l2_modes *m, char *text, size_t size)
 {
-    size_t used = 0;
-
     text[0] = '\0';
     for (int f = 0; f < FRAME_N_FORMATS; f++) {
         size_t i = 0;
 
         while (i < m->n && (int)m->mode[i].format != f)
             i++;
-        if (i < m->n && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     format_table[f].name);
+        if (i < m->n)
+            list_add(text, size, ", ", format_table[f].name);
     }
 }
 

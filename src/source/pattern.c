@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/pace.h"
+#include "base/text.h"
 #include "source/scene.h"
 
 #define DEFAULT_WIDTH 1280
@@ -236,6 +237,17 @@ static int parse_name(struct pattern *p, int *scene, const char *name, struct er
     return 0;
 }
 
+static int format_error(const struct source_config *config, struct error *err)
+{
+    char allowed[160] = "";
+
+    for (int i = 0; i < FRAME_N_FORMATS; i++)
+        if (format_table[i].planes)
+            list_add(allowed, sizeof(allowed), ", ", format_table[i].name);
+    return error_usage(err, "'%s' cannot give %s; allowed: %s", config->name,
+                       format_table[config->format].name, allowed);
+}
+
 static int set_picture(struct pattern *p, const struct source_config *config, struct error *err)
 {
     struct source *s = &p->base;
@@ -249,9 +261,7 @@ static int set_picture(struct pattern *p, const struct source_config *config, st
     s->fps = s->live ? config->fps : (struct fraction){30, 1};
     p->pace = (struct pace){.num = s->fps.num, .den = s->fps.den};
     if (!format_table[s->format].planes)
-        return error_usage(err,
-                           "'%s' cannot give %s; allowed: yuyv, uyvy, nv12, yu12, 422p, 444p, grey",
-                           config->name, format_table[s->format].name);
+        return format_error(config, err);
     problem = frame_size_problem(s->width, s->height);
     if (problem)
         return error_usage(err, "'%s' cannot be %dx%d: %s", config->name, s->width, s->height,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #define CHUNK (1 << 16) /* bytes that are read beyond the frame asked for */
 
@@ -37,12 +38,12 @@ struct y4m_source {
 };
 
 static const struct {
-    const char *name;
+    const char *tag;
     enum frame_format format;
 } colour_spaces[] = {
-    {"420jpeg", FRAME_I420}, {"420mpeg2", FRAME_I420}, {"420paldv", FRAME_I420},
-    {"420", FRAME_I420},     {"422", FRAME_I422},      {"444", FRAME_I444},
-    {"mono", FRAME_GREY},
+    {"C420", FRAME_I420},      {"C420jpeg", FRAME_I420}, {"C420mpeg2", FRAME_I420},
+    {"C420paldv", FRAME_I420}, {"C422", FRAME_I422},     {"C444", FRAME_I444},
+    {"Cmono", FRAME_GREY},
 };
 
 /* ----------------------------------------------------------------- reading */
@@ -133,17 +134,19 @@ static int parse_side(const char *text, int *ret)
     return sscanf(text, "%9d%c", ret, &rest) == 1 ? 0 : -EINVAL;
 }
 
-static int parse_colour_space(struct y4m_source *y, const char *name, struct error *err)
+static int parse_colour_space(struct y4m_source *y, const char *tag, struct error *err)
 {
-    for (size_t i = 0; i < sizeof(colour_spaces) / sizeof(colour_spaces[0]); i++)
-        if (!strcmp(name, colour_spaces[i].name)) {
+    char allowed[160] = "";
+
+    for (size_t i = 0; i < sizeof(colour_spaces) / sizeof(colour_spaces[0]); i++) {
+        if (!strcmp(tag, colour_spaces[i].tag)) {
             y->base.format = colour_spaces[i].format;
             return 0;
         }
-    return error_set(err, -EINVAL,
-                     "%s has the colour space 'C%.32s'; allowed: C420, C420jpeg, C420mpeg2, "
-                     "C420paldv, C422, C444, Cmono",
-                     y->file, name);
+        list_add(allowed, sizeof(allowed), ", ", colour_spaces[i].tag);
+    }
+    return error_set(err, -EINVAL, "%s has the colour space '%.33s'; allowed: %s", y->file, tag,
+                     allowed);
 }
 
 /* Tags that are not known here say nothing about the samples and are passed over. */
@@ -158,7 +161,7 @@ static int parse_tag(struct y4m_source *y, const char *tag, struct error *err)
     else if (tag[0] == 'F')
         r = parse_ratio(tag + 1, &y->base.fps);
     else if (tag[0] == 'C')
-        return parse_colour_space(y, tag + 1, err);
+        return parse_colour_space(y, tag, err);
     else if (tag[0] == 'I' && strchr("tbm", tag[1]) && tag[1])
         return error_set(err, -EINVAL, "%s is interlaced (%s); deinterlace it first", y->file, tag);
     else if (!strcmp(tag, "XCOLORRANGE=FULL"))

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "ctl/commands.h"
 
 static void add_words(struct offer *o, const char *words)
 {
-    const size_t n = strlen(o->words);
-
-    (void)snprintf(o->words + n, sizeof(o->words) - n, n && *words ? " %s" : "%s", words);
+    list_add(o->words, sizeof(o->words), " ", words);
 }
 
 /* The names among the values of @k. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* These questions are asked here and not in the files of the instruction sets, whose code must
  * not run before the answer. They include whether the kernel saves the registers. */
 #if defined(__x86_64__)
@@ -44,12 +46,9 @@ const struct cpu_row cpu_table[] = {
 /* "avx2, c": what BILATCAM_CPU may say on this processor. */
 static void list_supported(char *text, size_t size)
 {
-    size_t used = 0;
-
     for (const struct cpu_row *row = cpu_table; row->kernels; row++)
-        if (row->supported() && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     row->kernels->name);
+        if (row->supported())
+            list_add(text, size, ", ", row->kernels->name);
 }
 
 int cpu_choose_kernels(const struct row_kernels **ret, struct error *err)

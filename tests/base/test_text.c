@@ -1,4 +1,3 @@
-/* Texts from outside, which may hold any bytes. */
 #include "tests/lib/unit.h"
 
 #include <errno.h>
@@ -10,7 +9,41 @@
 #include "base/log.h"
 #include "base/text.h"
 
-static void test_mend(void **state)
+static void test_ends_with(void **state)
+{
+    (void)state;
+    assert_true(ends_with("a.y4m", ".y4m"));
+    assert_true(ends_with(".y4m", ".y4m"));
+    assert_true(ends_with("a", ""));
+    assert_true(ends_with("", ""));
+    assert_false(ends_with("y4m", ".y4m"));
+    assert_false(ends_with("", ".y4m"));
+    assert_false(ends_with("a.y4m.gz", ".y4m"));
+    assert_false(ends_with("a.Y4M", ".y4m"));
+}
+
+static void test_list(void **state)
+{
+    char text[16] = "";
+
+    (void)state;
+    list_add(text, sizeof(text), ", ", "");
+    assert_string_equal(text, "");
+    list_add(text, sizeof(text), ", ", "avx2");
+    assert_string_equal(text, "avx2");
+    list_add(text, sizeof(text), ", ", "");
+    list_add(text, sizeof(text), ", ", "c");
+    assert_string_equal(text, "avx2, c");
+    list_add(text, sizeof(text), " ", "neon");
+    assert_string_equal(text, "avx2, c neon");
+    for (int i = 0; i < 3; i++)
+        list_add(text, sizeof(text), ", ", "vnni");
+    assert_string_equal(text, "avx2, c neon, v");
+}
+
+/* Below: texts from outside, which may hold any bytes. */
+
+static void test_repair(void **state)
 {
     static const char *const cases[][2] = {
         {"", ""},
@@ -64,6 +97,38 @@ static void test_printable(void **state)
     }
 }
 
+static void print_to(char *text, size_t size, void (*print)(FILE *, const char *), const char *in)
+{
+    FILE *const f = fmemopen(text, size, "w");
+
+    assert_non_null(f);
+    print(f, in);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_strings(void **state)
+{
+    static const struct {
+        const char *in, *json, *csv;
+    } cases[] = {
+        {"", "\"\"", "\"\""},
+        {"a, b", "\"a, b\"", "\"a, b\""},
+        {"\"a\" \\", "\"\\\"a\\\" \\\\\"", "\"\"\"a\"\" \\\""},
+        {"\n\x7f\xc2\x9b", "\"\\u000a\\u007f\\u009b\"", "\"???\""},
+        {"Caf\xc3\xa9\xe9", "\"Caf\xc3\xa9?\"", "\"Caf\xc3\xa9?\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[64];
+
+        print_to(text, sizeof(text), json_print_string, cases[i].in);
+        assert_string_equal(text, cases[i].json);
+        print_to(text, sizeof(text), csv_print_string, cases[i].in);
+        assert_string_equal(text, cases[i].csv);
+    }
+}
+
 /* A text that is cut to fit is not cut inside a character. */
 static void test_errors(void **state)
 {
@@ -102,11 +167,11 @@ static void test_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mend),
-        cmocka_unit_test(test_printable),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_ends_with), cmocka_unit_test(test_list),
+        cmocka_unit_test(test_repair),    cmocka_unit_test(test_printable),
+        cmocka_unit_test(test_strings),   cmocka_unit_test(test_errors),
         cmocka_unit_test(test_messages),
     };
 
-    return cmocka_run_group_tests_name("texts from outside", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }
