@@ -87,7 +87,6 @@ MAX_FILE, MAX_FUNCTION = 500, 60
 # Files that are longer, being cases one after the other.
 LONG = {
     ("tests/sink/preview/test_preview_keys.c", MAX_FILE),
-    ("tests/sink/test_sink.c", MAX_FILE),
 }
 
 

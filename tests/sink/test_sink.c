@@ -1,112 +1,18 @@
-/* Sinks that need neither a device nor a display: y4m files and pipes, and null. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+/* Sinks that need neither a device nor a display: null, and y4m files. */
+#include "tests/sink/helpers.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "sink/sink.h"
 #include "source/source.h"
 
 static char folder[] = "/tmp/bilatcam-sink-XXXXXX";
 static char path[64]; /* folder/x.y4m */
-
-static const struct colour limited = {COLOUR_BT601, COLOUR_LIMITED};
-
-static struct sink_config config_for(const char *name, enum frame_format format, int width,
-                                     int height)
-{
-    return (struct sink_config){
-        .name = name,
-        .picture = {.format = format, .width = width, .height = height, .colour = limited},
-        .format = -1,
-        .fps = {30, 1},
-        .stop_fd = -1,
-    };
-}
-
-static struct sink *open_well(const struct sink_ops *ops, const struct sink_config *config)
-{
-    struct error err = {0};
-    struct sink *s = NULL;
-
-    if (ops->open(&s, config, &err))
-        fail_msg("%s", err.text);
-    assert_ptr_equal(s->ops, ops);
-    assert_false(s->hold);
-    return s;
-}
-
-static void open_badly(const struct sink_ops *ops, const struct sink_config *config, int code,
-                       const char *text)
-{
-    struct error err = {0};
-    struct sink *s = NULL;
-    const int r = ops->open(&s, config, &err);
-
-    if (r != code || !strstr(err.text, text))
-        fail_msg("'%s' gave %d '%s', not %d '%s'", config->name, r, err.text, code, text);
-    assert_null(s);
-}
-
-static void close_well(struct sink *s)
-{
-    struct error err = {0};
-
-    if (s->ops->close(s, &err))
-        fail_msg("%s", err.text);
-}
-
-static void write_well(struct sink *s, const struct frame *f)
-{
-    struct error err = {0};
-
-    if (s->ops->write(s, f, NULL, &err))
-        fail_msg("%s", err.text);
-}
-
-static void write_badly(struct sink *s, const struct frame *f, int code, const char *text)
-{
-    struct error err = {0};
-    const int r = s->ops->write(s, f, NULL, &err);
-
-    if (r != code || !strstr(err.text, text))
-        fail_msg("%d '%s', not %d '%s'", r, err.text, code, text);
-}
-
-/* A frame as @s wants it, each sample made from its place and @seed. @pad more bytes per row. */
-static struct frame make_frame(const struct sink *s, int seed, size_t pad)
-{
-    struct frame f = frame_like(&s->picture);
-    size_t size = frame_layout_packed(&f);
-
-    for (int p = 0; p < format_table[f.format].planes; p++) {
-        f.stride[p] += pad;
-        size += pad * (size_t)frame_plane_rows(&f, p);
-    }
-    frame_attach(&f, malloc(size));
-    assert_non_null(f.plane[0]);
-    memset(f.plane[0], 0xEE, size);
-    for (int p = 0; p < format_table[f.format].planes; p++)
-        for (int y = 0; y < frame_plane_rows(&f, p); y++)
-            for (size_t x = 0; x < frame_row_bytes(&f, p); x++)
-                f.plane[p][(size_t)y * f.stride[p] + x] =
-                    (uint8_t)(seed * 41 + p * 83 + y * 7 + (int)x);
-    return f;
-}
 
 /* -------------------------------------------------------------------- null */
 
@@ -316,170 +222,9 @@ static void test_y4m_overwrites(void **state)
     expect_header(&config, "YUV4MPEG2 W64 H64 F30:1 Ip A0:0 C420jpeg XCOLORRANGE=LIMITED\n");
 }
 
-/* --------------------------------------------------- pipes, standard output */
-
-static int saved_stdout;
-
-static void replace_stdout(int fd)
-{
-    (void)fflush(stdout);
-    saved_stdout = dup(STDOUT_FILENO);
-    assert_int_equal(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
-    (void)close(fd);
-}
-
-static void restore_stdout(void)
-{
-    assert_int_equal(dup2(saved_stdout, STDOUT_FILENO), STDOUT_FILENO);
-    (void)close(saved_stdout);
-}
-
-/* Opens a sink for 640x480 on a pipe at standard output; @ret_fd is the reading end. */
-static struct sink *open_pipe(int stop_fd, int *ret_fd)
-{
-    struct sink_config config = config_for("-", FRAME_I420, 640, 480);
-    int pipe_fd[2];
-
-    config.stop_fd = stop_fd;
-    assert_int_equal(pipe(pipe_fd), 0);
-    replace_stdout(pipe_fd[1]);
-    *ret_fd = pipe_fd[0];
-    return open_well(&sink_y4m, &config);
-}
-
-#define PIPE_FRAME (6 + 640 * 480 * 3 / 2)
-
-struct reader {
-    int fd;
-    int delay_us; /* between reads */
-    size_t bytes; /* read in all */
-};
-
-static void *read_all(void *arg)
-{
-    static char buffer[1 << 16];
-    struct reader *r = arg;
-    ssize_t n;
-
-    while ((n = read(r->fd, buffer, sizeof(buffer))) > 0) {
-        r->bytes += (size_t)n;
-        (void)usleep((useconds_t)r->delay_us);
-    }
-    return NULL;
-}
-
-static void test_y4m_to_a_pipe(void **state)
-{
-    struct reader reader = {.delay_us = 100};
-    struct sink *s = open_pipe(-1, &reader.fd);
-    struct frame f = make_frame(s, 1, 0);
-    pthread_t thread;
-
-    (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, read_all, &reader), 0);
-    assert_string_equal(s->name, "standard output");
-    for (int i = 0; i < 5; i++)
-        write_well(s, &f);
-    close_well(s);
-    assert_int_equal(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
-    restore_stdout();
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(reader.bytes > 5 * PIPE_FRAME && reader.bytes < 5 * PIPE_FRAME + 200);
-    (void)close(reader.fd);
-    frame_free(&f);
-}
-
-static void test_y4m_reader_closed(void **state)
-{
-    int fd;
-    struct sink *s = open_pipe(-1, &fd);
-    struct frame f = make_frame(s, 1, 0);
-
-    (void)state;
-    (void)close(fd);
-    write_badly(s, &f, -EPIPE, "cannot write frame 1 to standard output: Broken pipe");
-    close_well(s);
-    restore_stdout();
-    frame_free(&f);
-}
-
-static void *raise_after_50_ms(void *arg)
-{
-    const uint64_t one = 1;
-
-    (void)usleep(50000);
-    assert_int_equal(write(*(int *)arg, &one, sizeof(one)), sizeof(one));
-    return NULL;
-}
-
-/* Nobody reads; the pipe is full in the middle of the first frame, which is then a cut one. */
-static void test_stop_ends_the_wait_for_a_reader(void **state)
-{
-    int stop_fd = eventfd(0, EFD_CLOEXEC), fd;
-    struct sink *s = open_pipe(stop_fd, &fd);
-    struct frame f = make_frame(s, 1, 0);
-    const int64_t start = now_ns();
-    pthread_t thread;
-
-    (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, raise_after_50_ms, &stop_fd), 0);
-    write_badly(s, &f, -EIO, "stopped while its reader took no data");
-    assert_true(now_ns() - start < 700000000);
-    write_badly(s, &f, -EIO, "has failed before");
-    close_well(s);
-    restore_stdout();
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    (void)close(fd);
-    (void)close(stop_fd);
-    frame_free(&f);
-}
-
-/* A reader that is only slow gets its frame whole, though the stop came in the middle of it. */
-static void test_stop_lets_a_slow_reader_finish(void **state)
-{
-    int stop_fd = eventfd(0, EFD_CLOEXEC);
-    struct reader reader = {.delay_us = 10000};
-    struct sink *s = open_pipe(stop_fd, &reader.fd);
-    struct frame f = make_frame(s, 1, 0);
-    pthread_t thread, stopper;
-
-    (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, read_all, &reader), 0);
-    assert_int_equal(pthread_create(&stopper, NULL, raise_after_50_ms, &stop_fd), 0);
-    write_well(s, &f);
-    close_well(s);
-    restore_stdout();
-    assert_int_equal(pthread_join(stopper, NULL), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(reader.bytes > PIPE_FRAME && reader.bytes < PIPE_FRAME + 200);
-    (void)close(reader.fd);
-    (void)close(stop_fd);
-    frame_free(&f);
-}
-
-static void test_y4m_to_a_terminal(void **state)
-{
-    const struct sink_config config = config_for("-", FRAME_I420, 64, 48);
-    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    struct error err = {0};
-    struct sink *s;
-    int r;
-
-    (void)state;
-    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
-        skip();
-    replace_stdout(open(ptsname(terminal), O_RDWR | O_NOCTTY));
-    r = sink_y4m.open(&s, &config, &err);
-    restore_stdout();
-    assert_int_equal(r, -EINVAL);
-    assert_string_equal(err.text, "standard output is a terminal; redirect it to a file or pipe");
-    (void)close(terminal);
-}
-
 static int prepare(void **state)
 {
     (void)state;
-    (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     if (!mkdtemp(folder))
         return -1;
@@ -504,11 +249,6 @@ int main(void)
         cmocka_unit_test(test_y4m_cannot_open),
         cmocka_unit_test(test_y4m_full_disk),
         cmocka_unit_test(test_y4m_overwrites),
-        cmocka_unit_test(test_y4m_to_a_pipe),
-        cmocka_unit_test(test_y4m_reader_closed),
-        cmocka_unit_test(test_stop_ends_the_wait_for_a_reader),
-        cmocka_unit_test(test_stop_lets_a_slow_reader_finish),
-        cmocka_unit_test(test_y4m_to_a_terminal),
     };
 
     return cmocka_run_group_tests(tests, prepare, clean_up);

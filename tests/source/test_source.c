@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "tests/lib/source_helpers.h"
+#include "tests/source/helpers.h"
 
 /* FNV-1a over all samples. */
 static uint64_t checksum(const struct frame *f)
@@ -365,18 +365,18 @@ static void test_live_rests(void **state)
 
 static void test_stop_ends_the_wait_for_a_frame(void **state)
 {
-    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    const int stop_fd = event_open();
     struct source *s = open_live((struct fraction){1, 5}, stop_fd);
 
     (void)state;
     read_until_stopped(s, stop_fd);
     s->ops->close(s);
-    (void)close(stop_fd);
+    event_close(stop_fd);
 }
 
 static void test_stop_ends_an_unpaced_scene(void **state)
 {
-    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    const int stop_fd = event_open();
     struct source_config config = request("test:");
     struct source *s;
 
@@ -387,13 +387,13 @@ static void test_stop_ends_an_unpaced_scene(void **state)
     s = open_well(&source_pattern, &config);
     read_until_stopped(s, stop_fd);
     s->ops->close(s);
-    (void)close(stop_fd);
+    event_close(stop_fd);
 }
 
 /* A large scene takes long to be painted, and its pictures to be rendered. */
 static void test_stop_ends_painting(void **state)
 {
-    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    const int stop_fd = event_open();
     struct source_config config = request("test:");
     struct source *s;
     struct frame truth;
@@ -405,13 +405,13 @@ static void test_stop_ends_painting(void **state)
     s = open_well(&source_pattern, &config);
     truth = frame_for(s);
     assert_int_equal(s->ops->truth(s, 0, &truth), 0);
-    assert_int_equal(write(stop_fd, &(uint64_t){1}, sizeof(uint64_t)), sizeof(uint64_t));
+    event_ring(stop_fd);
     assert_int_equal(s->ops->truth(s, 0, &truth), -ECANCELED);
     frame_free(&truth);
     s->ops->close(s);
     config.height = FRAME_MAX_SIDE;
     open_badly(&source_pattern, &config, -ECANCELED, "'test:': stopped while its scene");
-    (void)close(stop_fd);
+    event_close(stop_fd);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tests/lib/source_helpers.h"
+#include "tests/source/helpers.h"
 
 static char folder[] = "/tmp/bilatcam-source-XXXXXX";
 static char path[128]; /* of the file that write_file() made */
@@ -349,7 +349,7 @@ static void test_y4m_from_a_slow_pipe(void **state)
 static void test_stop_ends_the_wait_for_a_pipe(void **state)
 {
     static const char header[] = "YUV4MPEG2 W2 H2 Cmono\nFRAME\naaaaFRAME\nb";
-    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    const int stop_fd = event_open();
     struct source_config config = request("-");
     int pipe_fd[2], saved;
     struct source *s;
@@ -367,13 +367,13 @@ static void test_stop_ends_the_wait_for_a_pipe(void **state)
     open_badly(&source_y4m, &config, -ECANCELED, "stopped reading standard input");
     restore_stdin(saved);
     (void)close(pipe_fd[1]);
-    (void)close(stop_fd);
+    event_close(stop_fd);
 }
 
 /* Opening a named pipe must not wait for a writer where no stop reaches it. */
 static void test_named_pipe_without_writer(void **state)
 {
-    const int stop_fd = eventfd(0, EFD_CLOEXEC);
+    const int stop_fd = event_open();
     struct source_config config;
     pthread_t thread;
     int arg = stop_fd;
@@ -382,11 +382,11 @@ static void test_named_pipe_without_writer(void **state)
     assert_int_equal(mkfifo(file_in_folder("fifo"), 0600), 0);
     config = request(path);
     config.stop_fd = stop_fd;
-    assert_int_equal(pthread_create(&thread, NULL, raise_after_50_ms, &arg), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_after_50_ms, &arg), 0);
     open_badly(&source_y4m, &config, -ECANCELED, "stopped reading '/tmp/");
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(unlink(path), 0);
-    (void)close(stop_fd);
+    event_close(stop_fd);
 }
 
 static int make_folder(void **state)

@@ -1,19 +1,15 @@
 #pragma once
 /* What the tests of sources share. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "tests/lib/unit.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "source/source.h"
+#include "tests/lib/stop.h"
 
 static inline struct source_config request(const char *name)
 {
@@ -45,15 +41,6 @@ static inline void open_badly(const struct source_ops *ops, const struct source_
     assert_null(s);
 }
 
-static inline void *raise_after_50_ms(void *arg)
-{
-    const uint64_t one = 1;
-
-    (void)usleep(50000);
-    assert_int_equal(write(*(int *)arg, &one, sizeof(one)), sizeof(one));
-    return NULL;
-}
-
 /* Reads until @s says that it was stopped, which must be soon after the stop. */
 static inline void read_until_stopped(struct source *s, int stop_fd)
 {
@@ -63,7 +50,7 @@ static inline void read_until_stopped(struct source *s, int stop_fd)
     pthread_t thread;
     int r;
 
-    assert_int_equal(pthread_create(&thread, NULL, raise_after_50_ms, &stop_fd), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_after_50_ms, &stop_fd), 0);
     while (!(r = s->ops->read(s, &f, &err)))
         s->ops->release(s);
     assert_int_equal(r, -ECANCELED);
