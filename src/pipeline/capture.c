@@ -211,7 +211,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
         r = prepare_pictures(c);
         if (r)
             return error_set(err, r, "%s: no memory or no JPEG decoder", c->name);
-    } else if (wait && r != -ECANCELED && !err->usage) {
+    } else if (wait && request->ops->device && r != -ECANCELED && !err->usage) {
         note_lost(c, r, err);
         r = assume(c, err);
     }
@@ -305,7 +305,7 @@ static bool wait_until(const struct capture *c, int64_t deadline_ns)
 /* Only devices are closed: others may want them, and some have a light. */
 static bool stand_by(struct capture *c, enum stream_state why)
 {
-    if (c->source && *c->source->reopen)
+    if (c->source && c->source->ops->device)
         close_source(c);
     else if (c->source)
         c->source->rested = true;

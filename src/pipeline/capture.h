@@ -64,8 +64,8 @@ struct capture {
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
 };
 
-/* Opens the source and tells @stream what it is like. @wait: if it is not there, waits for it in
- * the thread, with a picture of the size that is asked for. Context: main. */
+/* Opens the source and tells @stream what it is like. @wait: a device that is not there is waited
+ * for in the thread, with a picture of the size that is asked for. Context: main. */
 int capture_open(struct capture *c, struct stream *stream, const struct capture_request *request,
                  bool wait, struct error *err);
 void capture_close(struct capture *c);

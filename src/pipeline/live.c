@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "pipeline/backends.h"
 
 /* Takes over @new with the lock held. */
 static void take_settings(struct pipeline *p, const struct settings *new)
@@ -79,13 +80,14 @@ int pipeline_change_fd(const struct pipeline *p)
     return stream_fd(p->stages.stream, STREAM_EVENT_CHANGE);
 }
 
-/* Whether the source can be changed to what @new asks for while frames flow. */
+/* Whether the source can be changed to what @new asks for while frames flow: what is no device is
+ * live only at a rate of its own. */
 static bool can_reopen(const struct pipeline *p, const struct settings *new)
 {
-    const struct source_ops *ops = pipeline_source_for(new->input);
+    const struct source_ops *ops = source_for(new->input);
 
-    return stream_live(p->stages.stream) && !p->stages.output.truth_source &&
-           (ops == &source_v4l2 || (ops == &source_pattern && new->fps.num));
+    return stream_live(p->stages.stream) && !p->stages.output.truth_source && ops->reopens &&
+           (ops->device || new->fps.num);
 }
 
 void pipeline_apply(struct pipeline *p, const struct settings *new)

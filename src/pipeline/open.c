@@ -1,7 +1,5 @@
 #include "pipeline/parts.h"
 
-#include "config-build.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +9,14 @@
 #include "base/file_id.h"
 #include "base/log.h"
 #include "engine/table.h"
+#include "pipeline/backends.h"
 
 /* Writing to a file that is read, or twice to one, would destroy it. Compared before any picture
  * file or the trace is opened; the file of the statistics is open, but as it was. */
 static int check_files(const struct settings *s, struct error *err)
 {
-    const bool reads = pipeline_source_for(s->input) == &source_y4m;
-    /* Neither of these is a file. */
-    const bool writes = strcmp(s->output, "auto") && strcmp(s->output, "null:");
+    const bool reads = source_for(s->input)->file;
+    const bool writes = strcmp(s->output, "auto") && !sink_for(s->output)->discards;
     const struct {
         const char *what, *path;
     } written[] = {
@@ -47,13 +45,11 @@ static int check_files(const struct settings *s, struct error *err)
 /* What can be seen to be wrong before anything is opened or written. */
 static int check_request(const struct settings *s, struct error *err)
 {
-    if (!pipeline_sink_for(s->output))
+    if (!sink_for(s->output))
         return error_usage(
             err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
-#ifndef HAVE_PREVIEW
-    if (s->preview)
-        return error_set(err, -ENOTSUP, "the preview window is not built into this program");
-#endif
+    if (s->preview && window_sink->missing)
+        return error_set(err, -ENOTSUP, "%s", window_sink->missing);
     return check_files(s, err);
 }
 
@@ -61,8 +57,7 @@ static int open_capture(struct pipeline *p, struct error *err)
 {
     const struct capture_request request = pipeline_capture_request(&p->settings);
 
-    return capture_open(&p->stages.capture, p->stages.stream, &request,
-                        p->settings.wait && request.ops == &source_v4l2, err);
+    return capture_open(&p->stages.capture, p->stages.stream, &request, p->settings.wait, err);
 }
 
 /* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
@@ -110,8 +105,7 @@ static int open_output(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct sink_config config = sink_request(p);
-    const int r =
-        output_open(&p->stages.output, pipeline_sink_for(s->output), &config, s->wait, err);
+    const int r = output_open(&p->stages.output, sink_for(s->output), &config, s->wait, err);
 
     /* A window alone is enough where no other output was asked for by name. */
     if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
@@ -123,17 +117,12 @@ static int open_output(struct pipeline *p, struct error *err)
 
 static int open_preview(struct pipeline *p, struct error *err)
 {
-#ifdef HAVE_PREVIEW
     struct sink_config config = sink_request(p);
 
     config.name = "preview";
     config.format = -1;
-    config.alone = !p->stages.output.n_outlets || p->stages.output.outlets[0].ops == &sink_null;
-    return output_open(&p->stages.output, &sink_preview, &config, false, err);
-#else
-    (void)p;
-    return error_set(err, -ENOTSUP, "the preview window is not built into this program");
-#endif
+    config.alone = !p->stages.output.n_outlets || p->stages.output.outlets[0].ops->discards;
+    return output_open(&p->stages.output, window_sink, &config, false, err);
 }
 
 static void fill_header(struct pipeline *p)
@@ -154,13 +143,13 @@ static int decide_on_demand(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
     const struct outlet *first = &p->stages.output.outlets[0];
-    const bool camera = p->stages.capture.request.ops == &source_v4l2;
+    const bool device = p->stages.capture.request.ops->device;
 
-    if (s->on_demand == ON_DEMAND_ON && !first->ops->readers)
+    if (s->on_demand == ON_DEMAND_ON && !first->ops->virtual_camera)
         return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
                            s->output);
     if (s->on_demand == ON_DEMAND_ON ||
-        (s->on_demand == ON_DEMAND_AUTO && camera && first->ops->readers &&
+        (s->on_demand == ON_DEMAND_AUTO && device && first->ops->virtual_camera &&
          p->stages.output.n_outlets == 1 && !s->frames && !*s->trace))
         output_release_unread(&p->stages.output);
     return 0;

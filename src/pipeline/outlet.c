@@ -239,7 +239,7 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
 
     /* Who comes to a virtual camera makes it start; somebody may sit before a window all along. */
     const char *text =
-        state == STREAM_IDLE && !o->ops->readers ? stream_state_name(state) : texts[state];
+        state == STREAM_IDLE && !o->ops->virtual_camera ? stream_state_name(state) : texts[state];
 
     if (!available(o))
         return -EAGAIN;

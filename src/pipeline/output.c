@@ -155,7 +155,8 @@ static int write_meanwhile(struct output *o)
 static void watch_readers(struct output *o)
 {
     struct outlet *first = &o->outlets[0];
-    const int readers = first->sink && first->ops->readers ? first->ops->readers(first->sink) : -1;
+    const bool counts = first->sink && first->ops->virtual_camera;
+    const int readers = counts ? first->ops->readers(first->sink) : -1;
     const int64_t now = now_ns();
 
     stream_round(o->stream, readers);

@@ -21,9 +21,5 @@ struct pipeline {
 struct filter_request pipeline_filter_request(const struct settings *s);
 struct capture_request pipeline_capture_request(const struct settings *s);
 
-/* What serves an input; what serves an output, or NULL. */
-const struct source_ops *pipeline_source_for(const char *name);
-const struct sink_ops *pipeline_sink_for(const char *name);
-
 /* For sinks with a user in front of them. */
 struct sink_control pipeline_sink_control(struct pipeline *p);

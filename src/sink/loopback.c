@@ -358,6 +358,7 @@ static int loopback_count_readers(struct sink *s)
 const struct sink_ops sink_v4l2loopback = {
     .name = "v4l2loopback",
     .device = true,
+    .virtual_camera = true,
     .open = loopback_open,
     .write = loopback_write,
     .readers = loopback_count_readers,

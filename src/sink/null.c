@@ -44,6 +44,7 @@ static int null_close(struct sink *s, struct error *err)
 
 const struct sink_ops sink_null = {
     .name = "null",
+    .discards = true,
     .open = null_open,
     .write = null_write,
     .close = null_close,

@@ -55,7 +55,11 @@ struct sink {
 
 struct sink_ops {
     const char *name;
-    bool device; /* what fails may work again later */
+    const char *missing; /* in words, why it is not built in: nothing else is set then; or NULL */
+    bool device;         /* what fails may work again later */
+    bool virtual_camera; /* other programs take pictures from it */
+    bool discards;       /* nobody gets to see what it takes */
+
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 
     /* Takes one frame laid out as `picture` says (rows packed where strides are packed there);
@@ -65,7 +69,7 @@ struct sink_ops {
     int (*write)(struct sink *s, const struct frame *f, const struct frame *before,
                  struct error *err);
 
-    /* Programs that take pictures from it now; -1: cannot be told. May be NULL. */
+    /* Programs that take pictures from it now; -1: cannot be told. Of a virtual camera only. */
     int (*readers)(struct sink *s);
 
     /* Flushes and closes. An error here means that something written before is lost. */

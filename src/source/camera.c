@@ -362,6 +362,8 @@ static int camera_truth(const struct source *s, uint64_t seq, struct frame *clea
 
 const struct source_ops source_v4l2 = {
     .name = "v4l2",
+    .device = true,
+    .reopens = true,
     .open = camera_open,
     .close = camera_close,
     .read = camera_read,

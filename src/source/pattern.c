@@ -369,6 +369,7 @@ static int pattern_truth(const struct source *s, uint64_t seq, struct frame *cle
 
 const struct source_ops source_pattern = {
     .name = "test",
+    .reopens = true,
     .open = pattern_open,
     .close = pattern_close,
     .read = pattern_read,

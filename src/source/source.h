@@ -38,6 +38,9 @@ struct source {
 
 struct source_ops {
     const char *name;
+    bool device;  /* may go and come back: is waited for, and closed while nobody looks */
+    bool file;    /* reads what must not be written meanwhile */
+    bool reopens; /* can take the place of another source while frames flow, if it is live */
 
     /* -ENOENT, -ENODEV, -EBUSY, -EACCES: the device; -EINVAL: it cannot give what is wanted. */
     int (*open)(struct source **ret, const struct source_config *config, struct error *err);

@@ -405,6 +405,7 @@ static int y4m_truth(const struct source *s, uint64_t seq, struct frame *clean)
 
 const struct source_ops source_y4m = {
     .name = "y4m",
+    .file = true,
     .open = y4m_open,
     .close = y4m_close,
     .read = y4m_read,

@@ -34,13 +34,14 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     s->width = camera.opened > 1 && camera.other_width ? camera.other_width : WIDTH;
     s->height = camera.opened > 1 && camera.other_height ? camera.other_height : HEIGHT;
     (void)snprintf(s->name, sizeof(s->name), "test camera");
-    if (!camera.stays)
-        (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
+    (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
     s->live = !camera.file;
     s->fps = (struct fraction){camera.fps ? camera.fps : 1000, 1};
     *ret = s;
     return 0;
 }
+
+static const struct source_ops scene_ops;
 
 static int camera_open_ops(struct source **ret, const struct source_config *config,
                            struct error *err)
@@ -48,7 +49,7 @@ static int camera_open_ops(struct source **ret, const struct source_config *conf
     const int r = camera_open(ret, config, err);
 
     if (r == 0)
-        (*ret)->ops = &camera_ops;
+        (*ret)->ops = camera.stays ? &scene_ops : &camera_ops;
     return r;
 }
 
@@ -120,7 +121,20 @@ static int camera_truth(const struct source *s, uint64_t seq, struct frame *clea
 }
 
 const struct source_ops camera_ops = {
-    "test camera", camera_open_ops, camera_close, camera_read, camera_release, camera_truth,
+    .name = "test camera",
+    .device = true,
+    .open = camera_open_ops,
+    .close = camera_close,
+    .read = camera_read,
+    .release = camera_release,
+    .truth = camera_truth,
+};
+
+static const struct source_ops scene_ops = {
+    .name = "test scene",
+    .close = camera_close,
+    .read = camera_read,
+    .release = camera_release,
 };
 
 /* An engine like the CPU's, several deep, that breaks for good at a given frame. */

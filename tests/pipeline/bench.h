@@ -23,7 +23,7 @@ struct test_camera {
     uint32_t fps;              /* as announced; 0 = 1000 */
     int64_t age_ns, jitter_ns; /* stamps are so old, plus anything up to the jitter */
     bool file;                 /* it is not live */
-    bool stays;                /* it is not closed while it rests */
+    bool stays;                /* it is no device: not closed while it rests */
     atomic_int n_rested;       /* so often it did */
     int wait_fd;
     struct stream *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */

@@ -107,6 +107,7 @@ static void camera_release(struct source *s)
 
 static const struct source_ops camera_ops = {
     .name = "camera",
+    .device = true,
     .open = camera_open,
     .close = camera_close,
     .read = camera_read,
@@ -214,6 +215,7 @@ static int screen_readers(struct sink *s)
 static const struct sink_ops screen_ops = {
     .name = "screen",
     .device = true,
+    .virtual_camera = true,
     .open = screen_open,
     .write = screen_write,
     .close = screen_close,

@@ -70,13 +70,14 @@ ONLY = [
 NEVER = [
     ("src/engine/table.c", ""),
     ("src/engine/*", "src/engine/table.h"),
+    ("src/pipeline/backends.*", "src/engine/*"),
     ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h "
-     "src/pipeline/stages.*", ""),
-    ("src/pipeline/capture.*", "src/sink/* src/engine/*"),
-    ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/*"),
-    ("src/pipeline/output.*", "src/engine/*"),
-    ("src/pipeline/outlet.*", "src/source/* src/engine/*"),
-    ("src/pipeline/*", "src/source/* src/engine/* src/sink/*"),
+     "src/pipeline/stages.*", "config-build.h"),
+    ("src/pipeline/capture.*", "src/sink/* src/engine/* config-build.h"),
+    ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/* config-build.h"),
+    ("src/pipeline/output.*", "src/engine/* config-build.h"),
+    ("src/pipeline/outlet.*", "src/source/* src/engine/* config-build.h"),
+    ("src/pipeline/*", "src/source/* src/engine/* src/sink/* config-build.h"),
     ("src/source/*", "src/picture/snapshot*.h src/picture/font.h src/picture/card.h"),
 ]
 
@@ -273,6 +274,9 @@ class House:
 # What is added to which file, and a part of what must be said of it.
 PLANTED = [
     ("src/pipeline/capture.c", "sink/sink.h", "capture.c must not see src/sink/sink.h"),
+    ("src/pipeline/capture.c", "pipeline/backends.h", "capture.c must not see src/sink/sink.h"),
+    ("src/pipeline/open.c", "config-build.h", "open.c must not see config-build.h"),
+    ("src/pipeline/backends.c", "engine/engine.h", "backends.c must not see src/engine/engine.h"),
     ("src/control/control.c", "pipeline/pipeline.h", "src/control may not see src/pipeline"),
     ("src/filter/governor.c", "engine/engine.h", "src/filter may not see src/engine"),
     ("src/filter/governor.c", "source/source.h", "src/filter may not see src/source"),

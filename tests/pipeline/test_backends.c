@@ -1,0 +1,180 @@
+/* Which source and which sink a name chooses, and what the pipeline is told of each. */
+#include "tests/lib/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/backends.h"
+
+static const char *const there[] = {"film", "auto", "test", "Camera [0]"};
+
+static int make_files(void **state)
+{
+    static char folder[] = "/tmp/bilatcam-backends-XXXXXX";
+
+    *state = folder;
+    if (!mkdtemp(folder) || chdir(folder))
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        FILE *const f = fopen(there[i], "w");
+
+        if (!f || fclose(f))
+            return -1;
+    }
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    for (int i = 0; i < 4; i++)
+        (void)unlink(there[i]);
+    return chdir("/") || rmdir(*state);
+}
+
+static void test_sources(void **state)
+{
+    static const struct {
+        const char *name;
+        const struct source_ops *expected;
+    } cases[] = {
+        {"auto", &source_v4l2}, /* also where a file is called so */
+        {"/dev/video0", &source_v4l2},
+        {"/dev/v4l/by-id/usb-a-b_c-video-index0", &source_v4l2},
+        {"/dev/", &source_v4l2},
+        {"HD Pro Webcam C920", &source_v4l2},
+        {"Camera [1]", &source_v4l2},
+        {"clip.mp4", &source_v4l2},
+        {"film.y4m.old", &source_v4l2},
+        {"-i", &source_v4l2},
+        {"null:", &source_v4l2},
+        {"", &source_v4l2},
+        {"*", &source_v4l2},
+        {"-", &source_y4m},
+        {"film", &source_y4m}, /* is there */
+        {"test", &source_y4m},
+        {"Camera [0]", &source_y4m},
+        {"x.y4m", &source_y4m},
+        {".y4m", &source_y4m},
+        {"./x", &source_y4m},
+        {"../Camera [1]", &source_y4m},
+        {"folder/clip.mp4", &source_y4m},
+        {"/tmp/x", &source_y4m},
+        {"/dev/stdin", &source_y4m},
+        {"/dev/fd/3", &source_y4m},
+        {"/dev/shm/x.y4m", &source_y4m},
+        {"\xff\xfe/x", &source_y4m},
+        {"test:", &source_pattern},
+        {"test:scene", &source_pattern},
+        {"test:./x.y4m", &source_pattern},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (source_for(cases[i].name) != cases[i].expected)
+            fail_msg("'%s' chooses %s", cases[i].name, source_for(cases[i].name)->name);
+}
+
+static void test_sinks(void **state)
+{
+    static const struct {
+        const char *name;
+        const struct sink_ops *expected;
+    } cases[] = {
+        {"auto", &sink_v4l2loopback},
+        {"/dev/video20", &sink_v4l2loopback},
+        {"/dev/stdout", &sink_v4l2loopback},
+        {"-", &sink_y4m},
+        {"x.y4m", &sink_y4m},
+        {"/tmp/x.y4m", &sink_y4m},
+        {"/dev/shm/x.y4m", &sink_y4m},
+        {"null:", &sink_null},
+        {"null", NULL},
+        {"null:x", NULL},
+        {"x.mp4", NULL},
+        {"./x", NULL},
+        {"film", NULL},
+        {"test:", NULL},
+        {"preview", NULL},
+        {"x.Y4M", NULL},
+        {"", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct sink_ops *const ops = sink_for(cases[i].name);
+
+        if (ops != cases[i].expected)
+            fail_msg("'%s' chooses %s", cases[i].name, ops ? ops->name : "nothing");
+    }
+}
+
+static void test_source_flags(void **state)
+{
+    static const struct {
+        const struct source_ops *ops;
+        bool device, file, reopens;
+    } cases[] = {
+        {&source_v4l2, .device = true, .reopens = true},
+        {&source_pattern, .reopens = true},
+        {&source_y4m, .file = true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct source_ops *const ops = cases[i].ops;
+
+        assert_int_equal(ops->device, cases[i].device);
+        assert_int_equal(ops->file, cases[i].file);
+        assert_int_equal(ops->reopens, cases[i].reopens);
+        assert_true(ops->name && ops->open && ops->close && ops->read && ops->release &&
+                    ops->truth);
+    }
+}
+
+static void test_sink_flags(void **state)
+{
+    const struct {
+        const struct sink_ops *ops;
+        bool device, virtual_camera, discards;
+    } cases[] = {
+        {&sink_v4l2loopback, .device = true, .virtual_camera = true},
+        {&sink_y4m, false},
+        {&sink_null, .discards = true},
+        {window_sink, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct sink_ops *const ops = cases[i].ops;
+
+        assert_non_null(ops->name);
+        assert_int_equal(ops->device, cases[i].device);
+        assert_int_equal(ops->virtual_camera, cases[i].virtual_camera);
+        assert_int_equal(ops->discards, cases[i].discards);
+        if (!ops->missing)
+            assert_true(ops->open && ops->write && ops->close &&
+                        !ops->readers == !ops->virtual_camera);
+    }
+}
+
+static void test_window(void **state)
+{
+    (void)state;
+    assert_string_equal(window_sink->name, "preview");
+    if (window_sink->missing)
+        assert_string_equal(window_sink->missing,
+                            "the preview window is not built into this program");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sources),      cmocka_unit_test(test_sinks),
+        cmocka_unit_test(test_source_flags), cmocka_unit_test(test_sink_flags),
+        cmocka_unit_test(test_window),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
