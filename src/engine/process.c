@@ -1,3 +1,4 @@
+/* The owner's half of an engine in a process of its own. */
 #include "engine/process.h"
 
 #include <errno.h>
@@ -11,158 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
-
-#define PROCESS_NAME "bilatcam-engine"
+#include "engine/process_orders.h"
 
 /* Drivers take seconds to start and to prepare a first frame. */
 const struct engine_process_limits engine_process_limits = {.first_ms = 10000, .answer_ms = 3000};
 
 #define SLICE_MS 100
 #define END_MS 1000 /* for one that was killed; a driver may keep it longer */
-
-/* Descriptors of the process. */
-enum { SOCKET_FD = 3, MEMORY_FD = 4, FIRST_FREE_FD = 5 };
-
-enum order_kind { ORDER_CREATE, ORDER_MAP, ORDER_FILTER };
-
-struct order {
-    enum order_kind kind;
-    struct engine_config config; /* ORDER_CREATE */
-    size_t bytes;                /* ORDER_MAP: how much of the shared memory is used from now on */
-    struct frame shape;          /* ORDER_FILTER; its planes mean nothing there */
-    struct filter filter;        /* ORDER_FILTER */
-};
-
-struct answer {
-    int code;
-    struct error err; /* ORDER_CREATE */
-    char device[128]; /* ORDER_CREATE */
-};
-
-/* Both pictures, as they lie in the shared memory. */
-struct pictures {
-    struct frame in, out;
-};
-
-/* Where pictures like @shape lie in @memory, which may be NULL; returns their bytes. */
-static size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *memory)
-{
-    size_t bytes;
-
-    p->in = frame_like(shape);
-    bytes = (frame_layout(&p->in) + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN;
-    p->out = p->in;
-    if (memory) {
-        frame_attach(&p->in, memory);
-        frame_attach(&p->out, memory + bytes);
-    }
-    return 2 * bytes;
-}
-
-static void *map_memory(int fd, size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* --- the process --- */
-
-struct server {
-    const struct engine_ops *ops;
-    struct engine *engine;
-    uint8_t *memory;
-    size_t bytes;
-};
-
-static int serve_map(struct server *s, size_t bytes)
-{
-    if (s->memory) {
-        s->engine->ops->unpin(s->engine, s->memory);
-        (void)munmap(s->memory, s->bytes);
-    }
-    s->memory = map_memory(MEMORY_FD, bytes);
-    s->bytes = bytes;
-    if (!s->memory)
-        return -ENOMEM;
-    (void)s->engine->ops->pin(s->engine, s->memory, bytes); /* else it is slower */
-    return 0;
-}
-
-static int serve_filter(struct server *s, const struct order *o)
-{
-    struct pictures p;
-    int r;
-
-    if (!s->memory || place_pictures(&p, &o->shape, s->memory) > s->bytes)
-        return -EINVAL;
-    r = s->engine->ops->submit(s->engine, &p.in, &p.out, &o->filter);
-    return r ? r : s->engine->ops->collect(s->engine);
-}
-
-static void serve(struct server *s, const struct order *o, struct answer *a)
-{
-    if (o->kind == ORDER_CREATE && !s->engine) {
-        a->code = s->ops->create(&s->engine, &o->config, &a->err);
-        if (a->code == 0)
-            memcpy(a->device, s->engine->device, sizeof(a->device));
-    } else if (o->kind == ORDER_MAP && s->engine) {
-        a->code = serve_map(s, o->bytes);
-    } else if (o->kind == ORDER_FILTER && s->engine) {
-        a->code = serve_filter(s, o);
-    }
-}
-
-/* Ends the process with its owner, whatever the engine hangs in. */
-static void *watch_owner(void *unused)
-{
-    struct pollfd fd = {.fd = SOCKET_FD};
-
-    (void)unused;
-    while (poll(&fd, 1, -1) < 0 && errno == EINTR)
-        ;
-    _exit(0);
-}
-
-int engine_process_main(const struct engine_ops *const *engines, int argc, char **argv)
-{
-    struct server s = {.ops = NULL};
-    pthread_t watcher;
-    struct order o;
-
-    if (argc != 2 || strcmp(argv[0], PROCESS_NAME))
-        return -1;
-    (void)prctl(PR_SET_NAME, PROCESS_NAME); /* else it is called after its path, "exe" */
-    log_init();
-    log_set_level(LOG_ERROR);
-    /* A terminal and systemd tell every process to stop; the owner is the one to decide. */
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGHUP, SIG_IGN);
-    s.ops = engine_find(engines, argv[1]);
-    if (!s.ops || s.ops->missing || pthread_create(&watcher, NULL, watch_owner, NULL))
-        return 1;
-    while (recv(SOCKET_FD, &o, sizeof(o), 0) == sizeof(o)) {
-        struct answer a = {.code = -EINVAL};
-
-        serve(&s, &o, &a);
-        if (send(SOCKET_FD, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
-            break;
-    }
-    if (s.engine)
-        s.engine->ops->destroy(s.engine);
-    return 0;
-}
-
-/* --- its owner --- */
 
 struct process_engine {
     struct engine base;

@@ -1,0 +1,24 @@
+#include "engine/process_orders.h"
+
+#include <sys/mman.h>
+
+size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *memory)
+{
+    size_t bytes;
+
+    p->in = frame_like(shape);
+    bytes = (frame_layout(&p->in) + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN;
+    p->out = p->in;
+    if (memory) {
+        frame_attach(&p->in, memory);
+        frame_attach(&p->out, memory + bytes);
+    }
+    return 2 * bytes;
+}
+
+void *map_memory(int fd, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
