@@ -5,6 +5,13 @@
  * Frames enter by submit and leave, in the same order, by collect; between the two the engine
  * may hold up to `depth` of them, so that uploads, kernels and downloads overlap. Live video
  * keeps one in flight, files as many as there are. An engine never allocates per frame.
+ *
+ * An engine may have a past: what it keeps of the frames before. So it sees every frame of a stream
+ * once and in order: by submit, or by pass if the frame goes out unfiltered. Single frames can be
+ * lost on the way, which `seq` and `t_capture_ns` tell. Where the stream breaks, forget comes
+ * before the next frame. Two things the engine notices by itself: a frame of another format, size
+ * or colour than the one before ends the past, and one that was just created has none.
+ *
  * Context: all functions but probe are called by one thread at a time. */
 #include <stdbool.h>
 
@@ -56,6 +63,15 @@ struct engine_ops {
     /* Waits until the frame submitted first is done. -EAGAIN: nothing is in flight. Other
      * errors as for submit; that frame's @out is then undefined. */
     int (*collect)(struct engine *e);
+
+    /* @in goes out as it is. What the engine wants of it for its past it takes before the return,
+     * without waiting for the device; there is nothing to collect. Frames may be in flight.
+     * Errors as for submit. */
+    int (*pass)(struct engine *e, const struct frame *in);
+
+    /* The stream broke: another camera, or a pause of any kind. The past says nothing about the
+     * frames to come. Those in flight are from before, and are finished. */
+    void (*forget)(struct engine *e);
 };
 
 /* The common head of every engine. */
@@ -82,3 +98,7 @@ void engine_release(struct engine *e);
 
 /* The `release` of engines that hold no device. */
 void engine_release_nothing(void);
+
+/* The `pass` and `forget` of engines that have no past. */
+int engine_pass_nothing(struct engine *e, const struct frame *in);
+void engine_forget_nothing(struct engine *e);

@@ -37,6 +37,7 @@ struct process_engine {
     bool warm;    /* it has filtered a frame */
     bool busy;    /* a frame is submitted and not yet collected */
     bool ordered; /* the process is at work on it */
+    bool forget;  /* with the next picture */
     struct pictures pictures;
     struct frame *out;
 };
@@ -100,6 +101,16 @@ static int await_answer(struct process_engine *e, struct answer *a)
         return 0;
     e->lost = true;
     return -EIO;
+}
+
+/* The code of the answer, or -EIO as above. */
+static int await_code(struct process_engine *e)
+{
+    struct answer a;
+    const int r = await_answer(e, &a);
+
+    e->lost |= r == 0 && a.code == -EIO;
+    return r ? r : a.code;
 }
 
 static int give_order(struct process_engine *e, const struct order *o)
@@ -255,7 +266,6 @@ void engine_process_unpin(struct engine *base, void *memory)
 static int reserve(struct process_engine *e, size_t bytes)
 {
     const struct order o = {.kind = ORDER_MAP, .bytes = bytes};
-    struct answer a;
     int r;
 
     if (bytes <= e->bytes)
@@ -269,29 +279,30 @@ static int reserve(struct process_engine *e, size_t bytes)
         return -ENOMEM;
     e->bytes = bytes;
     r = give_order(e, &o);
-    if (r == 0)
-        r = await_answer(e, &a);
-    return r ? r : a.code;
+    return r ? r : await_code(e);
 }
 
-static int send_picture(struct process_engine *e, const struct frame *in,
-                        const struct filter *filter)
+/* Brings @in to the process with the order @o, which says what to do with it. */
+static int send_picture(struct process_engine *e, const struct frame *in, struct order *o)
 {
-    const struct order o = {.kind = ORDER_FILTER, .shape = frame_like(in), .filter = *filter};
     const int r = reserve(e, place_pictures(&e->pictures, in, NULL));
 
     if (r)
         return r;
     (void)place_pictures(&e->pictures, in, e->memory);
     frame_copy(&e->pictures.in, in);
-    return give_order(e, &o);
+    o->shape = picture_shape(in);
+    o->forget = e->forget;
+    e->forget = false;
+    return give_order(e, o);
 }
 
 int engine_process_submit(struct engine *base, const struct frame *in, struct frame *out,
                           const struct filter *filter)
 {
     struct process_engine *e = (struct process_engine *)base;
-    int r = 0;
+    struct order o = {.kind = ORDER_FILTER, .filter = *filter};
+    int r;
 
     if (e->lost)
         return -EIO;
@@ -300,10 +311,12 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
     if (!format_table[in->format].planes || filter->radius < 0)
         return -EINVAL;
     e->ordered = filter->radius > 0;
-    if (e->ordered)
-        r = send_picture(e, in, filter);
-    else
+    if (e->ordered) {
+        r = send_picture(e, in, &o);
+    } else {
+        r = engine_process_pass(base, in);
         frame_copy(out, in);
+    }
     e->out = out;
     e->busy = r == 0;
     return r;
@@ -312,7 +325,6 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
 int engine_process_collect(struct engine *base)
 {
     struct process_engine *e = (struct process_engine *)base;
-    struct answer a = {.code = 0};
     int r = 0;
 
     if (e->lost)
@@ -321,13 +333,32 @@ int engine_process_collect(struct engine *base)
         return -EAGAIN;
     e->busy = false;
     if (e->ordered)
-        r = await_answer(e, &a);
-    if (r == 0)
-        r = a.code;
+        r = await_code(e);
     if (r == 0 && e->ordered) {
         frame_copy(e->out, &e->pictures.out);
         e->warm = true;
     }
-    e->lost |= r == -EIO;
     return r;
+}
+
+/* Waits for the process, which does not wait for its device. */
+int engine_process_pass(struct engine *base, const struct frame *in)
+{
+    struct process_engine *e = (struct process_engine *)base;
+    struct order o = {.kind = ORDER_PASS};
+    int r;
+
+    if (e->lost)
+        return -EIO;
+    if (e->busy)
+        return -EBUSY;
+    if (!format_table[in->format].planes)
+        return -EINVAL;
+    r = send_picture(e, in, &o);
+    return r ? r : await_code(e);
+}
+
+void engine_process_forget(struct engine *base)
+{
+    ((struct process_engine *)base)->forget = true;
 }

@@ -29,6 +29,8 @@ void engine_process_unpin(struct engine *e, void *memory);
 int engine_process_submit(struct engine *e, const struct frame *in, struct frame *out,
                           const struct filter *filter);
 int engine_process_collect(struct engine *e);
+int engine_process_pass(struct engine *e, const struct frame *in);
+void engine_process_forget(struct engine *e);
 
 /* The work of such a process with one of @engines, NULL at their end, until its owner is gone: the
  * exit status. -1: this is an ordinary start of the program. Context: first of all in main. */

@@ -2,11 +2,20 @@
 
 #include <sys/mman.h>
 
+struct frame picture_shape(const struct frame *f)
+{
+    struct frame ret = frame_like(f);
+
+    ret.t_capture_ns = f->t_capture_ns;
+    ret.seq = f->seq;
+    return ret;
+}
+
 size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *memory)
 {
     size_t bytes;
 
-    p->in = frame_like(shape);
+    p->in = picture_shape(shape);
     bytes = (frame_layout(&p->in) + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN;
     p->out = p->in;
     if (memory) {

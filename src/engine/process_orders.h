@@ -10,13 +10,14 @@
 /* Descriptors of the process. */
 enum { SOCKET_FD = 3, MEMORY_FD = 4, FIRST_FREE_FD = 5 };
 
-enum order_kind { ORDER_CREATE, ORDER_MAP, ORDER_FILTER };
+enum order_kind { ORDER_CREATE, ORDER_MAP, ORDER_FILTER, ORDER_PASS };
 
 struct order {
     enum order_kind kind;
     struct engine_config config; /* ORDER_CREATE */
     size_t bytes;                /* ORDER_MAP: how much of the shared memory is used from now on */
-    struct frame shape;          /* ORDER_FILTER; its planes mean nothing there */
+    struct frame shape;          /* ORDER_FILTER, ORDER_PASS; its planes mean nothing there */
+    bool forget;                 /* before that */
     struct filter filter;        /* ORDER_FILTER */
 };
 
@@ -31,7 +32,10 @@ struct pictures {
     struct frame in, out;
 };
 
-/* Where pictures like @shape lie in @memory, which may be NULL; returns their bytes. */
+/* All that the process is told of @f but where it lies. */
+struct frame picture_shape(const struct frame *f);
+
+/* Where pictures of @shape lie in @memory, which may be NULL; returns their bytes. */
 size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *memory);
 
 /* NULL on failure. */

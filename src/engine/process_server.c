@@ -35,13 +35,17 @@ static int serve_map(struct server *s, size_t bytes)
     return 0;
 }
 
-static int serve_filter(struct server *s, const struct order *o)
+static int serve_picture(struct server *s, const struct order *o)
 {
     struct pictures p;
     int r;
 
     if (!s->memory || place_pictures(&p, &o->shape, s->memory) > s->bytes)
         return -EINVAL;
+    if (o->forget)
+        s->engine->ops->forget(s->engine);
+    if (o->kind == ORDER_PASS)
+        return s->engine->ops->pass(s->engine, &p.in);
     r = s->engine->ops->submit(s->engine, &p.in, &p.out, &o->filter);
     return r ? r : s->engine->ops->collect(s->engine);
 }
@@ -54,8 +58,8 @@ static void serve(struct server *s, const struct order *o, struct answer *a)
             memcpy(a->device, s->engine->device, sizeof(a->device));
     } else if (o->kind == ORDER_MAP && s->engine) {
         a->code = serve_map(s, o->bytes);
-    } else if (o->kind == ORDER_FILTER && s->engine) {
-        a->code = serve_filter(s, o);
+    } else if (o->kind != ORDER_CREATE && s->engine) {
+        a->code = serve_picture(s, o);
     }
 }
 

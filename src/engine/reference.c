@@ -226,4 +226,6 @@ const struct engine_ops engine_reference = {
     .unpin = reference_unpin,
     .submit = reference_submit,
     .collect = reference_collect,
+    .pass = engine_pass_nothing,
+    .forget = engine_forget_nothing,
 };

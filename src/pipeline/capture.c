@@ -48,6 +48,7 @@ static void close_source(struct capture *c)
     c->n_bad_before += c->source->n_bad;
     c->source->ops->close(c->source);
     c->source = NULL;
+    c->run++;
     camera_delay_reset(&c->delay);
 }
 
@@ -309,6 +310,7 @@ static bool stand_by(struct capture *c, enum stream_state why)
         close_source(c);
     else if (c->source)
         c->source->rested = true;
+    c->run++;
     if (c->state != why) {
         log_info("%s: %s", c->name, stream_state_name(why));
         set_state(c, why, NULL);
@@ -391,6 +393,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
     struct error err;
     int r = 0;
 
+    slot->run = c->run;
     slot->raw.colour = slot->out.colour = to->colour = image->colour;
     slot->raw.seq = slot->out.seq = image->seq;
     slot->raw.t_capture_ns = slot->out.t_capture_ns = image->t_capture_ns;

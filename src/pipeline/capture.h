@@ -31,6 +31,7 @@ struct capture {
     struct stream *stream;
     struct ring *out;
     struct slot *slot; /* to fill next */
+    unsigned run;      /* another number after each break of the stream */
 
     /* What it was like when it was opened first, or shall be; it stays so for all that follows. */
     char name[160];

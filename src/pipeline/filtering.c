@@ -107,6 +107,19 @@ static void begin_rebuild(struct filtering *f, struct engine *remains)
     engine_release(remains);
 }
 
+/* Shows the frame to the engine, which filters it or only sees it pass. */
+static int show(struct filtering *f, const struct job *j)
+{
+    struct engine *e = f->engine;
+    struct slot *slot = j->slot;
+
+    if (slot->run != f->run)
+        e->ops->forget(e);
+    f->run = slot->run;
+    return j->filter.radius > 0 ? e->ops->submit(e, &slot->raw, &slot->out, &j->filter)
+                                : e->ops->pass(e, &slot->raw);
+}
+
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
 static int replace_engine(struct filtering *f, int code)
 {
@@ -118,13 +131,12 @@ static int replace_engine(struct filtering *f, int code)
     log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
               f->engine->device, strerror(-code));
     r = stand_in(f, &failed);
+    f->run = f->jobs[0].slot->run; /* it has nothing to forget */
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
         struct job *j = &f->jobs[i];
 
-        if (!j->submitted)
-            continue;
-        r = f->engine->ops->submit(f->engine, &j->slot->raw, &j->slot->out, &j->filter);
-        if (r == 0)
+        r = show(f, j);
+        if (r == 0 && j->submitted)
             r = f->engine->ops->collect(f->engine);
         j->submitted = false;
     }
@@ -171,7 +183,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     struct stream *s = f->stream;
     struct job *j = &f->jobs[f->n_jobs++];
     const struct filter_request w = stream_filter_request(s);
-    int r = 0;
+    int r;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
     if (governed(s, &w)) {
@@ -186,8 +198,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->radius = j->probe ? 0 : j->filter.radius;
     slot->radius_requested = w.filter.radius;
     slot->result = slot->radius ? &slot->out : &slot->raw;
-    if (j->submitted)
-        r = f->engine->ops->submit(f->engine, &slot->raw, &slot->out, &j->filter);
+    r = show(f, j);
     return r ? replace_engine(f, r) : 0;
 }
 

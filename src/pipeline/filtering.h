@@ -2,6 +2,9 @@
 /* The second stage: filters, with the radius that the governor allows. Live video has one frame
  * in flight, files as many as the engine takes.
  *
+ * The engine sees every frame that gets here, in order and once: filtered, passed or a probe. Where
+ * the stream broke between two of them it forgets the first.
+ *
  * Where the device fails, the CPU takes over with the frame in hand, and the engine is made again
  * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
  * always has an engine that works. */
@@ -20,7 +23,7 @@ struct job {
     struct slot *slot;
     struct filter filter;
     int64_t t_start_ns;
-    bool submitted; /* else it needs no engine, or no more */
+    bool submitted; /* the engine has it until it is collected */
     bool probe;     /* filtered to see what that costs, and shown unfiltered */
 };
 
@@ -40,6 +43,7 @@ struct filtering {
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;
+    unsigned run;                            /* of the newest frame that the engine saw */
     int64_t t_done_ns;                       /* when the frame before was done */
     struct slot *spare[FILTERING_MAX_DEPTH]; /* to exchange for captured ones */
     int n_spare;

@@ -13,7 +13,8 @@ struct slot {
     struct frame raw;           /* as captured, in the working layout */
     struct frame out;           /* as filtered */
     const struct frame *result; /* &out, or &raw where the frame passes unfiltered */
-    int radius;                 /* the radius it was filtered with, 0 = passed */
+    unsigned run; /* another than that of the frame before: the stream broke between */
+    int radius;   /* the radius it was filtered with, 0 = passed */
     int radius_requested;
     int64_t budget_ns;     /* the added latency that it was held to; 0 = none */
     int64_t camera_ns;     /* the camera's own delay, from its stamp until the frame can be read */

@@ -165,7 +165,8 @@ done:
     guarded_free(&want);
 }
 
-/* Fills the engine to its depth with different filters, asks for one too many, and collects. */
+/* Fills the engine to its depth with different filters, asks for one too many, and collects. What
+ * passes meanwhile, and that the stream breaks, changes nothing for the frames in flight. */
 static void check_flight(struct engine *e, struct engine *truth, struct totals *totals)
 {
     enum { MAX_DEPTH = 16 };
@@ -182,6 +183,9 @@ static void check_flight(struct engine *e, struct engine *truth, struct totals *
         if (guarded_alloc(&in[i], &shape, 0) || guarded_alloc(&out[i], &shape, 0))
             goto fail;
         image_fill(&in[i].frame, IMAGE_NATURAL, (uint64_t)i);
+        if (i < depth && e->ops->pass(e, &in[i].frame))
+            goto fail;
+        e->ops->forget(e);
         if (e->ops->submit(e, &in[i].frame, &out[i].frame, &f) != (i < depth ? 0 : -EBUSY))
             goto fail;
     }

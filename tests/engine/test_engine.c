@@ -138,7 +138,8 @@ static void test_table(void **state)
         assert_int_equal(ops->only_by_name, !strcmp(ops->name, "reference"));
         if (!ops->missing)
             assert_true(ops->help && ops->probe && ops->create && ops->destroy && ops->release &&
-                        ops->pin && ops->unpin && ops->submit && ops->collect);
+                        ops->pin && ops->unpin && ops->submit && ops->collect && ops->pass &&
+                        ops->forget);
     }
     assert_null(*name);
     assert_null(engine_find(engine_table, "auto"));

@@ -37,6 +37,8 @@ static struct engine_ops ops_in_process(const char *name)
         .unpin = engine_process_unpin,
         .submit = engine_process_submit,
         .collect = engine_process_collect,
+        .pass = engine_process_pass,
+        .forget = engine_process_forget,
     };
 }
 
@@ -193,6 +195,7 @@ static void test_order_of_calls(void **state)
     assert_int_equal(e->ops->collect(e), -EAGAIN);
     assert_int_equal(e->ops->submit(e, &p.in, &p.out, &f), 0);
     assert_int_equal(e->ops->submit(e, &p.in, &p.out, &f), -EBUSY);
+    assert_int_equal(e->ops->pass(e, &p.in), -EBUSY);
     assert_int_equal(e->ops->collect(e), 0);
     assert_int_equal(e->ops->collect(e), -EAGAIN);
     f.radius = -1;
@@ -222,6 +225,7 @@ static void test_killed(void **state)
         }
         assert_int_equal(e->ops->submit(e, &p.in, &p.out, &slow), -EIO);
         assert_int_equal(e->ops->collect(e), -EIO);
+        assert_int_equal(e->ops->pass(e, &p.in), -EIO);
         e->ops->destroy(e);
         assert_int_equal(child_of(getpid()), 0);
     }

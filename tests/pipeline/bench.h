@@ -25,6 +25,8 @@ struct test_camera {
     bool file;                 /* it is not live */
     bool stays;                /* it is no device: not closed while it rests */
     atomic_int n_rested;       /* so often it did */
+    uint64_t first[64];        /* frames after each opening but the first, and each rest */
+    int n_first;
     int wait_fd;
     struct stream *until_flaky; /* goes on, slowly, for 10 frames after that engine filters */
     uint8_t memory[4 * WIDTH * HEIGHT * 2];
@@ -59,6 +61,7 @@ extern const struct sink_ops screen_ops, card_screen_ops, device_screen_ops;
 struct bench {
     struct stages stages;
     const struct sink_ops *screen; /* NULL: screen_ops */
+    bool drops;                    /* captured frames that are not taken, as live pictures are */
     bool wait;                     /* for devices that are not there */
     int64_t rest_ns;               /* 0 = FILTERING_REST_NS */
     const char *node;              /* what camera and screen are called; NULL: "auto" */

@@ -175,6 +175,13 @@ static int brittle_collect(struct engine *e)
     return fault(&engine_dice, 5000) ? -EIO : b->cpu->ops->collect(b->cpu);
 }
 
+static int brittle_pass(struct engine *e, const struct frame *in)
+{
+    struct brittle *b = (struct brittle *)e;
+
+    return fault(&engine_dice, 5000) ? -EIO : b->cpu->ops->pass(b->cpu, in);
+}
+
 static const struct engine_ops brittle_ops = {
     .name = "brittle",
     .on_device = true,
@@ -184,6 +191,8 @@ static const struct engine_ops brittle_ops = {
     .pin = brittle_pin,
     .submit = brittle_submit,
     .collect = brittle_collect,
+    .pass = brittle_pass,
+    .forget = engine_forget_nothing,
 };
 
 /* --- the virtual camera --- */

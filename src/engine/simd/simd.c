@@ -198,4 +198,6 @@ const struct engine_ops engine_simd = {
     .unpin = simd_unpin,
     .submit = simd_submit,
     .collect = simd_collect,
+    .pass = engine_pass_nothing,
+    .forget = engine_forget_nothing,
 };
