@@ -98,7 +98,7 @@ void explain_closed(const struct checkup *c, const struct node *n)
         break;
     default:
         report_problem(c, "%s cannot be opened: %s", n->what, strerror(-n->state.error));
-        report_fix(c, n->virtual ? "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE
+        report_fix(c, n->virtual ? HINT_MODPROBE_AGAIN
                                  : "unplug it and plug it in again; sudo dmesg tells more");
         break;
     }

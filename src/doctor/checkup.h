@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 #include "doctor/system.h"
-
-#define DOCTOR_MODPROBE "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam"
+#include "v4l2/hints.h"
 
 struct checkup {
     const struct doctor_system *system;
     FILE *out;
+    bool loaded;    /* v4l2loopback */
     bool container; /* no modules can be loaded here, and devices have to be given to it */
     int n_cameras, n_loopbacks; /* that can be used or not */
     char camera[32];            /* the first that can be used; empty: none */
@@ -44,7 +44,7 @@ bool system_find(const struct checkup *c, const char *folder, const char *prefix
                  const char *suffix, char *name, size_t size);
 
 /* The parts, in the order of the report. */
-void check_module(const struct checkup *c);  /* v4l2loopback */
+void check_module(struct checkup *c);        /* v4l2loopback */
 void check_video(struct checkup *c);         /* cameras and virtual cameras */
 void check_engines(struct checkup *c);       /* GPU and CPU */
 void check_session(const struct checkup *c); /* bus, service, display */

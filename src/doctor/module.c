@@ -6,7 +6,7 @@
 #include "doctor/checkup.h"
 
 #define MODULE "v4l2loopback"
-#define MODULE_OPTIONS "options " MODULE " exclusive_caps=1 card_label=bilatcam"
+#define MODULE_OPTIONS "options " MODULE " " LOOPBACK_OPTIONS
 #define MAX_DEPTH 8 /* of folders of modules */
 
 /* How a signed module file ends. */
@@ -185,9 +185,9 @@ static void fix_by_install(const struct checkup *c, const char *package)
         (void)snprintf(wanted, sizeof(wanted), "%s%slinux-headers-%s", package, *package ? " " : "",
                        c->system->kernel);
     if (system_has(c, "/usr/bin/apt-get"))
-        report_fix(c, "sudo apt-get install %s && " DOCTOR_MODPROBE, wanted);
+        report_fix(c, "sudo apt-get install %s && " HINT_MODPROBE, wanted);
     else
-        report_fix(c, "install what this system calls %s, then: " DOCTOR_MODPROBE, wanted);
+        report_fix(c, "install what this system calls %s, then: " HINT_MODPROBE, wanted);
 }
 
 /* DKMS has the source: why did it not build it? */
@@ -213,7 +213,7 @@ static void explain_not_built(const struct checkup *c, const char *version)
     } else {
         report_problem(c, "v4l2loopback %s is not built for the running kernel %s", version,
                        kernel);
-        report_fix(c, "sudo dkms install " MODULE "/%s -k %s && " DOCTOR_MODPROBE, version, kernel);
+        report_fix(c, "sudo dkms install " MODULE "/%s -k %s && " HINT_MODPROBE, version, kernel);
     }
 }
 
@@ -245,11 +245,11 @@ static void explain_not_loaded(const struct checkup *c)
 
     if (module_of_kernel(c, c->system->kernel, file)) {
         report_problem(c, "v4l2loopback is installed but not loaded");
-        report_fix(c, DOCTOR_MODPROBE);
+        report_fix(c, HINT_MODPROBE);
         check_signature(c, file);
     } else if (c->container) {
         report_problem(c, "v4l2loopback is not loaded, and a container cannot load it");
-        report_fix(c, "on the host: " DOCTOR_MODPROBE
+        report_fix(c, "on the host: " HINT_MODPROBE
                       "; then start the container with --device /dev/videoN");
     } else {
         explain_not_installed(c);
@@ -322,11 +322,12 @@ static void check_next_start(const struct checkup *c)
     }
 }
 
-void check_module(const struct checkup *c)
+void check_module(struct checkup *c)
 {
     char version[64];
 
-    if (!system_has(c, "/sys/module/" MODULE)) {
+    c->loaded = system_has(c, "/sys/module/" MODULE);
+    if (!c->loaded) {
         explain_not_loaded(c);
         return;
     }

@@ -1,14 +1,11 @@
 /* Cameras and virtual cameras: can this user open them, are they free, do they do what is needed?
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "config-build.h"
 #include "base/text.h"
 #include "doctor/access.h"
 #include "picture/frame.h"
-
-#define MAX_NODES 256
 
 /* --- cameras --- */
 
@@ -120,8 +117,7 @@ static bool check_loopback_state(const struct checkup *c, const struct node *n)
     if (writable && readable) {
         report_problem(c, "%s lacks exclusive_caps: Chrome and others do not list it%s%s", n->what,
                        n->holders.n ? "; open in " : "", n->holders.text);
-        report_fix(c,
-                   "close what uses it, then: sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+        report_fix(c, "close what uses it, then: " HINT_MODPROBE_AGAIN);
         return true;
     }
     if (readable)
@@ -136,28 +132,11 @@ static bool check_loopback_state(const struct checkup *c, const struct node *n)
 
 /* --- all nodes --- */
 
-static int by_number(const void *a, const void *b)
+static size_t node_numbers(const struct checkup *c, const char *folder, int number[V4L2_MAX_NODES])
 {
-    return *(const int *)a - *(const int *)b;
-}
+    char full[PATH_MAX];
 
-/* The N of all videoN in a folder, in order. */
-static size_t node_numbers(const struct checkup *c, const char *folder, int number[MAX_NODES])
-{
-    DIR *dir = system_folder(c, folder);
-    const struct dirent *e;
-    size_t n = 0;
-
-    while (dir && n < MAX_NODES && (e = readdir(dir))) {
-        char end;
-
-        if (sscanf(e->d_name, "video%5d%c", &number[n], &end) == 1 && number[n] >= 0)
-            n++;
-    }
-    if (dir)
-        (void)closedir(dir);
-    qsort(number, n, sizeof(*number), by_number);
-    return n;
+    return system_path(c, full, "%s", folder) ? v4l2_node_numbers(full, number) : 0;
 }
 
 /* Which kind it is and what it is called, as the kernel tells without opening it. */
@@ -210,7 +189,7 @@ static void check_node(struct checkup *c, int number)
 /* The kernel has the device, but there is no file for it, as in a container. */
 static void check_missing_nodes(const struct checkup *c)
 {
-    int number[MAX_NODES];
+    int number[V4L2_MAX_NODES];
     const size_t n = node_numbers(c, "/sys/class/video4linux", number);
 
     for (size_t i = 0; i < n; i++) {
@@ -267,12 +246,12 @@ static void explain_no_loopback(const struct checkup *c)
     if (c->container)
         report_fix(c, "start the container with --device /dev/videoN");
     else
-        report_fix(c, "sudo modprobe -r v4l2loopback && " DOCTOR_MODPROBE);
+        report_fix(c, HINT_MODPROBE_AGAIN);
 }
 
 void check_video(struct checkup *c)
 {
-    int number[MAX_NODES];
+    int number[V4L2_MAX_NODES];
     const size_t n = node_numbers(c, "/dev", number);
 
     for (size_t i = 0; i < n; i++)
@@ -280,6 +259,6 @@ void check_video(struct checkup *c)
     check_missing_nodes(c);
     if (!c->n_cameras)
         explain_no_camera(c);
-    if (!c->n_loopbacks && system_has(c, "/sys/module/v4l2loopback"))
+    if (!c->n_loopbacks && c->loaded)
         explain_no_loopback(c);
 }

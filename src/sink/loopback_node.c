@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "v4l2/hints.h"
 
 #define WATCH_MS 1200  /* a writer that is alive repeats its frame every second */
 #define MAX_ATTEMPTS 8 /* nodes that others may take while we look */
@@ -154,13 +155,9 @@ static int find_path(const char *name, char path[PATH_MAX], struct error *err)
     }
     r = v4l2_find_loopback(path, PATH_MAX);
     if (r == -EACCES)
-        return error_set(err, r,
-                         "no v4l2loopback node found that may be opened: join the group of video "
-                         "devices (sudo usermod -aG video $USER) and log in again");
+        return error_set(err, r, "no v4l2loopback node found that may be opened: " HINT_PERMISSION);
     if (r < 0)
-        return error_set(err, -ENODEV,
-                         "no v4l2loopback node found: "
-                         "sudo modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam");
+        return error_set(err, -ENODEV, "no v4l2loopback node found: " HINT_MODPROBE);
     return 0;
 }
 

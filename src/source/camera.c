@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "source/camera.h"
+#include "v4l2/hints.h"
 #include "v4l2/modes.h"
 #include "v4l2/node.h"
 
@@ -182,16 +183,13 @@ static int find_path(struct camera *c, const char *name, struct error *err)
     }
     r = v4l2_find_camera(automatic ? NULL : name, c->path, sizeof(c->path));
     if (r == -EACCES)
-        return error_set(err, r,
-                         "no camera found that may be opened: join the group of video devices "
-                         "(sudo usermod -aG video $USER) and log in again");
+        return error_set(err, r, "no camera found that may be opened: " HINT_PERMISSION);
     if (r < 0 && !automatic)
         return error_set(err, -ENODEV,
                          "no camera is called '%s': bilatcam --list-devices shows those there are",
                          name);
     if (r < 0)
-        return error_set(err, -ENODEV,
-                         "no camera found: plug one in, or use --input test: for a moving scene");
+        return error_set(err, -ENODEV, "no camera found: " HINT_NO_CAMERA);
     return 0;
 }
 

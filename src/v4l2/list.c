@@ -11,12 +11,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "v4l2/hints.h"
 #include "v4l2/modes.h"
-
-#define LOOPBACK_LABEL "bilatcam"
-#define MAX_NODES 256
-
-#define NO_LOOPBACK_HINT "sudo modprobe v4l2loopback exclusive_caps=1 card_label=" LOOPBACK_LABEL
 
 /* --- nodes in numeric order --- */
 
@@ -25,22 +21,20 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The N of all /dev/videoN, in order. */
-static size_t node_numbers(int number[MAX_NODES])
+size_t v4l2_node_numbers(const char *folder, int number[V4L2_MAX_NODES])
 {
-    DIR *dir = opendir("/dev");
+    DIR *dir = opendir(folder);
     const struct dirent *e;
     size_t n = 0;
 
-    if (!dir)
-        return 0;
-    while (n < MAX_NODES && (e = readdir(dir))) {
+    while (dir && n < V4L2_MAX_NODES && (e = readdir(dir))) {
         char end;
 
         if (sscanf(e->d_name, "video%5d%c", &number[n], &end) == 1 && number[n] >= 0)
             n++;
     }
-    (void)closedir(dir);
+    if (dir)
+        (void)closedir(dir);
     qsort(number, n, sizeof(*number), by_number);
     return n;
 }
@@ -123,8 +117,8 @@ static int rate_loopback(int fd, const struct v4l2_node *n, const char *name)
 
 static int find(node_rating rate, const char *name, char *ret_path, size_t size)
 {
-    int number[MAX_NODES], best = 0, r = -ENODEV;
-    const size_t n = node_numbers(number);
+    int number[V4L2_MAX_NODES], best = 0, r = -ENODEV;
+    const size_t n = v4l2_node_numbers("/dev", number);
 
     for (size_t i = 0; i < n; i++) {
         struct v4l2_node node;
@@ -296,8 +290,8 @@ static void print_loopback(FILE *out, int fd, const struct v4l2_node *node)
 
 void v4l2_list(FILE *out)
 {
-    int number[MAX_NODES];
-    const size_t n = node_numbers(number);
+    int number[V4L2_MAX_NODES];
+    const size_t n = v4l2_node_numbers("/dev", number);
     int n_cameras = 0, n_loopbacks = 0, n_closed = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -321,9 +315,8 @@ void v4l2_list(FILE *out)
     }
     if (!n_cameras)
         fprintf(out, "no cameras found%s\n",
-                n_closed ? " that can be opened"
-                         : ": plug one in, or use --input test: for a moving scene");
+                n_closed ? " that can be opened" : ": " HINT_NO_CAMERA);
     if (!n_loopbacks)
         fprintf(out, "no v4l2loopback node found%s\n",
-                n_closed ? " that can be opened" : ": " NO_LOOPBACK_HINT);
+                n_closed ? " that can be opened" : ": " HINT_MODPROBE);
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "config-build.h"
+#include "v4l2/hints.h"
 
 #define LOOPBACK_DRIVER "v4l2 loopback"
 
@@ -40,9 +41,7 @@ static int open_error(const char *path, int code, struct error *err)
                          path);
     case -EACCES:
     case -EPERM:
-        return error_set(err, -EACCES,
-                         "cannot open '%s': permission denied: join the group of video devices "
-                         "(sudo usermod -aG video $USER) and log in again",
+        return error_set(err, -EACCES, "cannot open '%s': permission denied: " HINT_PERMISSION,
                          path);
     case -EBUSY:
         return error_set(err, code,

@@ -74,6 +74,11 @@ bool v4l2_jpeg_plausible(const uint8_t *data, size_t bytes);
 
 /* --- finding devices (list.c) --- */
 
+#define V4L2_MAX_NODES 256
+
+/* The N of all videoN in @folder, in order: how many. */
+size_t v4l2_node_numbers(const char *folder, int number[V4L2_MAX_NODES]);
+
 /* The name of the node at @path that survives being plugged in elsewhere or in another order:
  * by-id or by-path. False: there is none, and @ret is undefined. */
 bool v4l2_stable_name(const char *path, char *ret, size_t size);

@@ -1,6 +1,5 @@
 #include "v4l2/watch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "v4l2/node.h"
 
 /* A program that closes a device is noticed before the driver is: it needs a moment. */
 static const struct backoff_limits alarm_limits = {
@@ -71,17 +71,15 @@ void device_release_init(struct device_release *r)
  * look, as udev does and as we do, open for reading. */
 static void watch_video(int fd)
 {
-    DIR *folder = opendir("/dev");
-    char path[sizeof("/dev/") + sizeof(((struct dirent *)NULL)->d_name)];
+    int number[V4L2_MAX_NODES];
+    const size_t n = v4l2_node_numbers("/dev", number);
 
-    if (!folder)
-        return;
-    for (const struct dirent *e; (e = readdir(folder));) {
-        (void)snprintf(path, sizeof(path), "/dev/%s", e->d_name);
-        if (is_video(e->d_name))
-            (void)inotify_add_watch(fd, path, IN_CLOSE_WRITE);
+    for (size_t i = 0; i < n; i++) {
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/dev/video%d", number[i]);
+        (void)inotify_add_watch(fd, path, IN_CLOSE_WRITE);
     }
-    (void)closedir(folder);
 }
 
 /* Where it cannot be watched, the pauses between attempts are all there is. */

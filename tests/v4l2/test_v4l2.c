@@ -432,20 +432,44 @@ static void test_rates(void **state)
     assert_true(v4l2_fps_differ((struct fraction){30, 1}, (struct fraction){25, 1}));
 }
 
+static void test_node_numbers(void **state)
+{
+    static const char *const names[] = {"video10", "video2", "video",    "video2x",
+                                        "video-1", "vbi0",   "video007", "xvideo1"};
+    char folder[] = "/tmp/bilatcam-nodes-XXXXXX";
+    int number[V4L2_MAX_NODES];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        assert_int_equal(close(creat(path, 0600)), 0);
+    }
+    assert_int_equal(v4l2_node_numbers(folder, number), 3);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(number[0], 2);
+    assert_int_equal(number[1], 7);
+    assert_int_equal(number[2], 10);
+    assert_int_equal(v4l2_node_numbers(folder, number), 0); /* it is gone */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_fourcc),
-        cmocka_unit_test(test_fourcc_name),
-        cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_layout_refused),
-        cmocka_unit_test(test_timestamp),
-        cmocka_unit_test(test_jpeg),
-        cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_choose_in_range),
+        cmocka_unit_test(test_node_numbers), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_claims),       cmocka_unit_test(test_fourcc),
+        cmocka_unit_test(test_fourcc_name),  cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_layout),       cmocka_unit_test(test_layout_refused),
+        cmocka_unit_test(test_timestamp),    cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_choose),       cmocka_unit_test(test_choose_in_range),
         cmocka_unit_test(test_rates),
     };
 
