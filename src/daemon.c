@@ -29,38 +29,9 @@ struct daemon {
 
 /* --- what control may ask --- */
 
-static void host_status(void *user, struct control_status *ret)
+static void host_status(void *user, struct status *ret)
 {
-    const struct daemon *d = user;
-    struct stats_header header;
-    struct pipeline_state state;
-    struct stats stats;
-    const struct second *last;
-
-    pipeline_state(d->p, &state);
-    pipeline_stats(d->p, &header, &stats);
-    last = stats_last_second(&stats, now_ns());
-    *ret = (struct control_status){
-        .state = state.name,
-        .fps = last ? last->fps : 0.0,
-        .latency_p50_ms = last ? (double)last->p50_ns[SPAN_LATENCY] / 1e6 : 0.0,
-        .latency_p99_ms = last ? (double)last->p99_ns[SPAN_LATENCY] / 1e6 : 0.0,
-        .added_p50_ms = last ? (double)last->p50_ns[SPAN_ADDED] / 1e6 : 0.0,
-        .added_p99_ms = last ? (double)last->p99_ns[SPAN_ADDED] / 1e6 : 0.0,
-        .camera_ms = last ? (double)last->p50_ns[SPAN_CAMERA] / 1e6 : 0.0,
-        .radius_requested = stats.radius_requested,
-        .radius = stats.radius_last,
-        .readers = state.readers,
-        .frames_in = stats.frames_in,
-        .frames_out = stats.frames_out,
-        .frames_dropped = stats.frames_dropped,
-        .frames_bad = stats.frames_bad,
-        .reconnects = stats.reconnects,
-        .asleep = state.asleep,
-    };
-    memcpy(ret->reason, state.reason, sizeof(ret->reason));
-    memcpy(ret->engine, header.engine, sizeof(ret->engine));
-    memcpy(ret->device, header.device, sizeof(ret->device));
+    pipeline_status(((struct daemon *)user)->p, ret);
 }
 
 static void host_settings(void *user, struct settings *ret)
@@ -105,15 +76,6 @@ static int host_snapshot(void *user, const char *name, struct error *err)
     return pipeline_snapshot(((struct daemon *)user)->p, name, err);
 }
 
-static void host_statistics(void *user, FILE *out)
-{
-    struct stats_header header;
-    struct stats stats;
-
-    pipeline_stats(((struct daemon *)user)->p, &header, &stats);
-    stats_print_json(&header, &stats, out);
-}
-
 /* --- the instance --- */
 
 /* Several daemons are told apart by the names of their configuration files. */
@@ -143,7 +105,6 @@ static void open_control(struct daemon *d)
         .pause = host_pause,
         .sleep = host_sleep,
         .snapshot = host_snapshot,
-        .statistics = host_statistics,
     };
     char instance[64];
     struct error err;
@@ -156,16 +117,15 @@ static void open_control(struct daemon *d)
 /* --- the loop --- */
 
 /* One line a minute, for whoever reads the log of a daemon. */
-static void log_progress(struct daemon *d)
+static void log_progress(const struct status *s)
 {
-    struct control_status s;
-
-    host_status(d, &s);
     log_info("%s, %.1f frames/s, latency %.1f ms (p99 %.1f), %.1f ms of it added (p99 %.1f), "
              "radius %d of %d, %llu frames, %llu dropped, %llu damaged",
-             s.state, s.fps, s.latency_p50_ms, s.latency_p99_ms, s.added_p50_ms, s.added_p99_ms,
-             s.radius, s.radius_requested, (unsigned long long)s.frames_out,
-             (unsigned long long)s.frames_dropped, (unsigned long long)s.frames_bad);
+             s->state, s->second.fps, in_ms(s->second.latency.p50_ns),
+             in_ms(s->second.latency.p99_ns), in_ms(s->second.added.p50_ns),
+             in_ms(s->second.added.p99_ns), s->radius_last, s->radius_requested,
+             (unsigned long long)s->frames_out, (unsigned long long)s->frames_dropped,
+             (unsigned long long)s->frames_bad);
 }
 
 static void answer_snapshot(struct daemon *d)
@@ -180,19 +140,19 @@ static void answer_snapshot(struct daemon *d)
 
 static void tick(struct daemon *d)
 {
-    struct pipeline_state state;
+    struct status status;
 
-    pipeline_state(d->p, &state);
-    if (!d->ready && state.n_rounds) {
+    pipeline_status(d->p, &status);
+    if (!d->ready && status.n_rounds) {
         d->ready = true;
         control_ready(d->control);
     }
-    if (state.n_rounds != d->n_rounds)
+    if (status.n_rounds != d->n_rounds)
         control_progress(d->control);
     answer_snapshot(d); /* where there are no pictures, nothing else says so */
-    d->n_rounds = state.n_rounds;
+    d->n_rounds = status.n_rounds;
     if (d->ready && ++d->ticks % PROGRESS_TICKS == 0)
-        log_progress(d);
+        log_progress(&status);
 }
 
 /* What the loop waits for. */

@@ -110,8 +110,7 @@ static int put_patiently(struct out_file *f, const char *piece, size_t n)
     return r;
 }
 
-static int write_stats(struct out_file *f, const struct stats_header *header,
-                       const struct stats *stats)
+static int write_stats(struct out_file *f, const struct status *status)
 {
     char *text = NULL;
     size_t size = 0;
@@ -119,7 +118,7 @@ static int write_stats(struct out_file *f, const struct stats_header *header,
     int r = -ENOMEM, closed;
 
     if (memory) {
-        stats_print_json(header, stats, memory);
+        status_print_json(status, memory);
         r = fclose(memory) ? -ENOMEM : 0;
     }
     for (size_t done = 0; r == 0 && done < size; done += OUT_FILE_PIECE)
@@ -136,37 +135,37 @@ static int write_stats(struct out_file *f, const struct stats_header *header,
     return r ? STATUS_FAILED : STATUS_DONE;
 }
 
-static void log_counts(const struct stats *stats)
+static void log_counts(const struct status *s)
 {
     log_info("%llu frames in, %llu out, %llu dropped, %llu damaged",
-             (unsigned long long)stats->frames_in, (unsigned long long)stats->frames_out,
-             (unsigned long long)stats->frames_dropped, (unsigned long long)stats->frames_bad);
+             (unsigned long long)s->frames_in, (unsigned long long)s->frames_out,
+             (unsigned long long)s->frames_dropped, (unsigned long long)s->frames_bad);
 }
 
 /* Tells once how the run was. @forced: while its threads are still at work. */
 static int report(struct ending *e, bool forced)
 {
-    struct stats_header header = {.engine = ""};
-    struct stats stats = {.radius_min_used = -1, .radius_last = -1};
-    int status;
+    struct status status;
+    int exit_status;
 
+    status_init(&status);
     (void)pthread_mutex_lock(&e->lock);
     if (!e->reported) {
         if (e->p && forced)
             pipeline_abandon(e->p);
         if (e->p)
-            pipeline_stats(e->p, &header, &stats);
+            pipeline_status(e->p, &status);
         if (e->stats.what)
-            e->status = write_stats(&e->stats, &header, &stats);
+            e->status = write_stats(&e->stats, &status);
         if (e->p && pipeline_result(e->p))
             e->status = STATUS_FAILED;
         if (e->p)
-            log_counts(&stats);
+            log_counts(&status);
     }
     e->reported = true;
-    status = e->status;
+    exit_status = e->status;
     (void)pthread_mutex_unlock(&e->lock);
-    return status;
+    return exit_status;
 }
 
 /* Whether there was a snapshot to wait for, so that the rest may need its time now. */

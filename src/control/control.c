@@ -187,7 +187,7 @@ int control_fd(const struct control *c)
 /* Tells what changed, if anything. */
 static void tell(struct control *c)
 {
-    struct control_status status = {.state = ""};
+    struct status status;
     struct settings s;
 
     c->host.status(c->host.user, &status);
@@ -197,7 +197,7 @@ static void tell(struct control *c)
     if (!c->object)
         return;
     c->host.settings(c->host.user, &s);
-    control_object_notify(c->object, &s, status.state);
+    control_object_notify(c->object, &s, &status);
 }
 
 /* The event loop is armed before and after, also for what the bus had no room to send. */

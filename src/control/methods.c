@@ -126,12 +126,14 @@ static int method_statistics(sd_bus_message *m, void *userdata, sd_bus_error *e)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    struct status status;
     int r;
 
     (void)e;
     if (!out)
         return -ENOMEM;
-    host->statistics(host->user, out);
+    host->status(host->user, &status);
+    status_print_json(&status, out);
     if (fclose(out)) {
         free(text);
         return -ENOMEM;

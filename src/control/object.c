@@ -9,41 +9,8 @@
 #include "control/name.h"
 
 /* DESIGN: one table, in methods.c, serves the methods; another, made when the object is,
- * the properties. Each of its rows has a struct property beside it, which sd-bus hands to the
- * getter and the setter. */
-
-/* A figure of struct control_status; @type is D-Bus's. */
-struct figure {
-    const char *name, *type;
-    size_t offset;
-};
-
-#define FIGURE(field) offsetof(struct control_status, field)
-
-enum { STATE }; /* the one whose changes are signalled, and whose text is no array */
-
-/* EngineUsed and FpsMeasured: Engine and Fps are keys. */
-static const struct figure figures[] = {
-    [STATE] = {"State", "s", FIGURE(state)},
-    {"StateReason", "s", FIGURE(reason)},
-    {"FpsMeasured", "d", FIGURE(fps)},
-    {"LatencyP50Ms", "d", FIGURE(latency_p50_ms)},
-    {"LatencyP99Ms", "d", FIGURE(latency_p99_ms)},
-    {"AddedP50Ms", "d", FIGURE(added_p50_ms)},
-    {"AddedP99Ms", "d", FIGURE(added_p99_ms)},
-    {"CameraDelayMs", "d", FIGURE(camera_ms)},
-    {"RadiusUsed", "i", FIGURE(radius)},
-    {"Readers", "i", FIGURE(readers)},
-    {"EngineUsed", "s", FIGURE(engine)},
-    {"Device", "s", FIGURE(device)},
-    {"FramesIn", "t", FIGURE(frames_in)},
-    {"FramesOut", "t", FIGURE(frames_out)},
-    {"FramesDropped", "t", FIGURE(frames_dropped)},
-    {"FramesBad", "t", FIGURE(frames_bad)},
-    {"Reconnects", "t", FIGURE(reconnects)},
-};
-
-enum { N_FIGURES = sizeof(figures) / sizeof(figures[0]) };
+ * the properties: all keys, then all figures that are on the bus. Each of its rows has a struct
+ * property beside it, which sd-bus hands to the getter and the setter. */
 
 struct property {
     struct control_object *object;
@@ -58,12 +25,12 @@ struct control_object {
     struct control_methods methods;
     sd_bus_slot *methods_slot, *properties_slot;
     struct property *properties; /* all keys in their order, then the figures */
-    size_t n_keys;
+    size_t n_keys, n_properties;
     sd_bus_vtable *vtable; /* of the properties */
     char **changed;        /* room for the names of all */
     bool announced;        /* what follows holds something */
     struct settings settings;
-    char state[64];
+    struct status status;
 };
 
 /* ---------------------------------------------------------------- properties */
@@ -148,16 +115,19 @@ static int get_figure(sd_bus *bus, const char *path, const char *interface, cons
 {
     const struct property *p = userdata;
     const struct control_host *host = p->object->host;
-    struct control_status status = {.state = ""};
-    void *field = (char *)&status + p->figure->offset;
+    const char signature = *figure_signature(p->figure);
+    char text[SETTINGS_PATH_MAX];
+    struct status status;
 
     (void)bus, (void)path, (void)interface, (void)name, (void)e;
     host->status(host->user, &status);
-    if (*p->figure->type != 's')
-        return append_number(reply, *p->figure->type, field);
-    if (p->figure == &figures[STATE])
-        return sd_bus_message_append(reply, "s", status.state);
-    return sd_bus_message_append(reply, "s", utf8_repair(field));
+    if (signature == 's') {
+        figure_text(p->figure, &status, text, sizeof(text));
+        return sd_bus_message_append(reply, "s", utf8_repair(text));
+    }
+    if (signature == 'd')
+        return sd_bus_message_append(reply, "d", figure_real(p->figure, &status));
+    return append_number(reply, signature, figure_field(p->figure, &status));
 }
 
 static void add_key(struct control_object *o, size_t i, const struct key *key)
@@ -181,62 +151,71 @@ static void add_figure(struct control_object *o, size_t i, const struct figure *
     struct property *p = &o->properties[i];
 
     *p = (struct property){.object = o, .figure = f};
-    (void)snprintf(p->name, sizeof(p->name), "%s", f->name);
-    o->vtable[i + 1] = (sd_bus_vtable)SD_BUS_PROPERTY(
-        p->name, f->type, get_figure, i * sizeof(*p),
-        f == &figures[STATE] ? SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE : 0);
+    (void)snprintf(p->name, sizeof(p->name), "%s", f->property);
+    o->vtable[i + 1] =
+        (sd_bus_vtable)SD_BUS_PROPERTY(p->name, figure_signature(f), get_figure, i * sizeof(*p),
+                                       f->announced ? SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE : 0);
 }
 
 static int build_properties(struct control_object *o)
 {
-    size_t n;
+    size_t n = 0;
 
     while (key_table[o->n_keys].name)
         o->n_keys++;
-    n = o->n_keys + N_FIGURES;
-    o->properties = calloc(n, sizeof(*o->properties));
-    o->vtable = calloc(n + 2, sizeof(*o->vtable));
-    o->changed = calloc(n + 1, sizeof(*o->changed));
+    o->n_properties = o->n_keys;
+    for (const struct figure *f = figure_table; f->help; f++)
+        o->n_properties += f->property != NULL;
+    o->properties = calloc(o->n_properties, sizeof(*o->properties));
+    o->vtable = calloc(o->n_properties + 2, sizeof(*o->vtable));
+    o->changed = calloc(o->n_properties + 1, sizeof(*o->changed));
     if (!o->properties || !o->vtable || !o->changed)
         return -ENOMEM;
     o->vtable[0] = (sd_bus_vtable)SD_BUS_VTABLE_START(0);
-    for (size_t i = 0; i < n; i++) {
-        if (i < o->n_keys)
-            add_key(o, i, &key_table[i]);
-        else
-            add_figure(o, i, &figures[i - o->n_keys]);
+    while (n < o->n_keys) {
+        add_key(o, n, &key_table[n]);
+        n++;
     }
+    for (const struct figure *f = figure_table; f->help; f++)
+        if (f->property)
+            add_figure(o, n++, f);
     o->vtable[n + 1] = (sd_bus_vtable)SD_BUS_VTABLE_END;
     return 0;
 }
 
 /* -------------------------------------------------------------------- public */
 
-/* A reload can change any key, though most wait for the next start. */
-static bool differs(const struct control_object *o, const struct key *key, const struct settings *s)
+/* Whether the last that was told of @p is old. A reload can change any key, though most wait for
+ * the next start. */
+static bool differs(const struct property *p, const struct settings *s, const struct status *status)
 {
+    const struct control_object *o = p->object;
     char old[SETTINGS_PATH_MAX], new[SETTINGS_PATH_MAX];
 
-    settings_get(&o->settings, key, old, sizeof(old));
-    settings_get(s, key, new, sizeof(new));
+    if (p->figure && !p->figure->announced)
+        return false;
+    if (p->figure) {
+        figure_text(p->figure, &o->status, old, sizeof(old));
+        figure_text(p->figure, status, new, sizeof(new));
+    } else {
+        settings_get(&o->settings, p->key, old, sizeof(old));
+        settings_get(s, p->key, new, sizeof(new));
+    }
     return strcmp(old, new) != 0;
 }
 
-void control_object_notify(struct control_object *o, const struct settings *s, const char *state)
+void control_object_notify(struct control_object *o, const struct settings *s,
+                           const struct status *status)
 {
     size_t n = 0;
 
-    if (o->announced) {
-        for (size_t i = 0; i < o->n_keys; i++)
-            if (differs(o, &key_table[i], s))
-                o->changed[n++] = o->properties[i].name;
-        if (strcmp(o->state, state) != 0)
-            o->changed[n++] = o->properties[o->n_keys + STATE].name;
-    }
+    for (size_t i = 0; o->announced && i < o->n_properties; i++)
+        if (differs(&o->properties[i], s, status))
+            o->changed[n++] = o->properties[i].name;
     o->changed[n] = NULL;
     o->announced = true;
     o->settings = *s;
-    (void)snprintf(o->state, sizeof(o->state), "%s", state);
+    o->status = *status;
     if (n)
         (void)sd_bus_emit_properties_changed_strv(o->bus, CONTROL_PATH, CONTROL_NAME, o->changed);
 }

@@ -12,7 +12,8 @@ int control_object_open(struct control_object **ret, sd_bus *bus, const struct c
 void control_object_close(struct control_object *o); /* accepts NULL */
 
 /* Signals what differs from the last time, if anything; the first time nothing. */
-void control_object_notify(struct control_object *o, const struct settings *s, const char *state);
+void control_object_notify(struct control_object *o, const struct settings *s,
+                           const struct status *status);
 
 /* See control_snapshot_done(). */
 void control_object_snapshot_done(struct control_object *o, int result, const char *path,

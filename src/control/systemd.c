@@ -41,18 +41,19 @@ void systemd_stopping(void)
     (void)sd_notify(0, "STOPPING=1");
 }
 
-static void describe(const struct control_status *c, char *text, size_t size)
+static void describe(const struct status *c, char *text, size_t size)
 {
     const int n =
         snprintf(text, size, "%.1f frames/s, latency %.1f ms, %.1f ms of it added, radius %d of %d",
-                 c->fps, c->latency_p50_ms, c->added_p50_ms, c->radius, c->radius_requested);
+                 c->second.fps, in_ms(c->second.latency.p50_ns), in_ms(c->second.added.p50_ns),
+                 c->radius_last, c->radius_requested);
 
     if (c->readers >= 0 && n > 0 && (size_t)n < size)
         (void)snprintf(text + n, size - (size_t)n, ", %d reader%s", c->readers,
                        c->readers == 1 ? "" : "s");
 }
 
-void systemd_status(struct systemd *s, const struct control_status *status)
+void systemd_status(struct systemd *s, const struct status *status)
 {
     const int64_t t = now_ns();
     char state[sizeof(s->state)], figures[128] = "";
@@ -66,7 +67,7 @@ void systemd_status(struct systemd *s, const struct control_status *status)
         return;
     memcpy(s->state, state, sizeof(state));
     /* Before the first frame there is nothing to tell yet. */
-    if (!*status->reason && status->radius >= 0) {
+    if (!*status->reason && status->radius_last >= 0) {
         describe(status, figures, sizeof(figures));
         s->t_status = t;
     }

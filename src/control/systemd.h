@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct control_status;
+struct status;
 
 struct systemd {
     bool ready;       /* was said */
@@ -20,7 +20,7 @@ void systemd_reloading(const struct systemd *s, bool reloading);
 void systemd_stopping(void);
 
 /* Tells the state at once if it is another than before; the figures from time to time. */
-void systemd_status(struct systemd *s, const struct control_status *status);
+void systemd_status(struct systemd *s, const struct status *status);
 
 /* Feeds the watchdog, if half of its time is over since the last time. */
 void systemd_progress(struct systemd *s);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "control/name.h"
 #include "ctl/commands.h"
+#include "ctl/status.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 #define BUS_NAME "org.freedesktop.DBus"
@@ -195,86 +196,21 @@ static int read_properties(sd_bus_message *m, void *user,
 
 /* ------------------------------------------------------------------ commands */
 
-enum {
-    STATE,
-    REASON,
-    FPS,
-    P50,
-    P99,
-    ADDED_P50,
-    ADDED_P99,
-    CAMERA,
-    RADIUS,
-    RADIUS_USED,
-    ENGINE,
-    DEVICE,
-    READERS,
-    FRAMES_IN,
-    FRAMES_OUT,
-    DROPPED,
-    BAD,
-    RECONNECTS,
-    N_SHOWN
-};
-
-static const char *const shown[N_SHOWN] = {
-    [STATE] = "State",          [REASON] = "StateReason",
-    [FPS] = "FpsMeasured",      [P50] = "LatencyP50Ms",
-    [P99] = "LatencyP99Ms",     [ADDED_P50] = "AddedP50Ms",
-    [ADDED_P99] = "AddedP99Ms", [CAMERA] = "CameraDelayMs",
-    [RADIUS] = "Radius",        [RADIUS_USED] = "RadiusUsed",
-    [ENGINE] = "EngineUsed",    [DEVICE] = "Device",
-    [READERS] = "Readers",      [FRAMES_IN] = "FramesIn",
-    [FRAMES_OUT] = "FramesOut", [DROPPED] = "FramesDropped",
-    [BAD] = "FramesBad",        [RECONNECTS] = "Reconnects",
-};
-
-struct shown_values {
-    char text[N_SHOWN][256];
-};
-
-static void keep_shown(void *user, const char *name, const char *value)
-{
-    struct shown_values *v = user;
-
-    for (int i = 0; i < N_SHOWN; i++)
-        if (!strcmp(name, shown[i]))
-            (void)snprintf(v->text[i], sizeof(v->text[i]), "%.255s", value);
-}
-
-static void print_status(const struct shown_values *v)
-{
-    const char(*t)[256] = v->text;
-
-    print_line(stdout, "state       %s%s%s", t[STATE], *t[REASON] ? ": " : "", t[REASON]);
-    print_line(stdout, "engine      %s%s%s", t[ENGINE], *t[DEVICE] ? ", " : "", t[DEVICE]);
-    print_line(stdout, "radius      %s of %s", t[RADIUS_USED], t[RADIUS]);
-    printf("frames/s    %.1f\n", strtod(t[FPS], NULL));
-    printf("latency     %.1f ms, p99 %.1f ms, since the camera's stamp\n", strtod(t[P50], NULL),
-           strtod(t[P99], NULL));
-    printf("added       %.1f ms, p99 %.1f ms, without the camera's own %.1f ms\n",
-           strtod(t[ADDED_P50], NULL), strtod(t[ADDED_P99], NULL), strtod(t[CAMERA], NULL));
-    print_line(stdout, "frames      %s in, %s out, %s dropped, %s damaged", t[FRAMES_IN],
-               t[FRAMES_OUT], t[DROPPED], t[BAD]);
-    print_line(stdout, "reconnects  %s", t[RECONNECTS]);
-    print_line(stdout, "readers     %s", *t[READERS] == '-' ? "not known" : t[READERS]);
-}
-
 static int run_status(struct ctl *c, char **args)
 {
     static const char *const interface[] = {CONTROL_NAME};
-    struct shown_values values = {.text = {""}};
+    struct ctl_properties properties = {.n = 0};
     sd_bus_message *reply = NULL;
     int status = call(c, PROPERTIES, "GetAll", interface, 1, &reply);
 
     (void)args;
     if (status == STATUS_DONE) {
-        const int r = read_properties(reply, &values, keep_shown);
+        const int r = read_properties(reply, &properties, ctl_properties_add);
 
         if (r < 0)
             status = fail_reply(c, r);
         else
-            print_status(&values);
+            ctl_print_status(&properties, stdout);
     }
     sd_bus_message_unref(reply);
     return status;

@@ -31,33 +31,9 @@ static void control_adjust(void *user, const char *name, int steps, char *text, 
     (void)snprintf(text, size, "%s %s", name, value);
 }
 
-static void control_status(void *user, struct sink_status *ret)
+static void control_status(void *user, struct status *ret)
 {
-    struct pipeline *p = user;
-    struct stats_header header;
-    struct stats stats;
-    const struct filter_request w = stream_filter_request(p->stages.stream);
-    const struct second *last;
-
-    pipeline_stats(p, &header, &stats);
-    last = stats_last_second(&stats, now_ns());
-    *ret = (struct sink_status){
-        .fps = last ? last->fps : 0.0,
-        .latency_p50_ns = last ? last->p50_ns[SPAN_LATENCY] : 0,
-        .latency_p99_ns = last ? last->p99_ns[SPAN_LATENCY] : 0,
-        .added_p50_ns = last ? last->p50_ns[SPAN_ADDED] : 0,
-        .added_p99_ns = last ? last->p99_ns[SPAN_ADDED] : 0,
-        .camera_ns = last ? last->p50_ns[SPAN_CAMERA] : 0,
-        .budget_ns = stream_feedback(p->stages.stream).budget_ns,
-        .radius_requested = w.filter.radius,
-        .radius = stats.radius_last,
-        .sigma_color = w.filter.sigma_color,
-        .sigma_space = w.filter.sigma_space,
-        .frames_dropped = stats.frames_dropped,
-        .frames_bad = stats.frames_bad,
-    };
-    memcpy(ret->engine, header.engine, sizeof(ret->engine));
-    memcpy(ret->device, header.device, sizeof(ret->device));
+    pipeline_status(user, ret);
 }
 
 static void control_quit(void *user)
@@ -167,36 +143,15 @@ int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct
     return output_snapshot_result(&p->stages.output, path, size, err);
 }
 
-void pipeline_state(struct pipeline *p, struct pipeline_state *ret)
+void pipeline_status(struct pipeline *p, struct status *ret)
 {
-    struct stream_status s;
+    struct stats stats;
 
-    stream_status(p->stages.stream, &s);
-    *ret = (struct pipeline_state){
-        .name = stream_state_name(s.state),
-        .readers = s.readers,
-        .n_rounds = s.n_rounds,
-        .asleep = s.state == STREAM_ASLEEP,
-    };
-    memcpy(ret->reason, s.reason, sizeof(ret->reason));
-    if (*s.no_output && s.state != STREAM_LOST) {
-        ret->name = "no virtual camera";
-        memcpy(ret->reason, s.no_output, sizeof(ret->reason));
-    }
-}
-
-void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats)
-{
-    struct stream_status s;
-
-    stream_status(p->stages.stream, &s);
-    stages_stats(&p->stages, stats);
-    stats_balance(stats, atomic_load(&p->ended));
-    *header = p->header;
-    memcpy(header->engine, s.engine, sizeof(header->engine));
-    memcpy(header->device, s.device, sizeof(header->device));
-    if (!stats->frames_out)
-        stats->radius_requested = stream_filter_request(p->stages.stream).filter.radius;
+    stages_stats(&p->stages, &stats);
+    stats_balance(&stats, atomic_load(&p->ended));
+    *ret = p->opened;
+    stats_fill_status(&stats, now_ns(), ret);
+    stream_fill_status(p->stages.stream, ret);
 }
 
 void pipeline_abandon(struct pipeline *p)

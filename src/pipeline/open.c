@@ -125,17 +125,18 @@ static int open_preview(struct pipeline *p, struct error *err)
     return output_open(&p->stages.output, window_sink, &config, false, err);
 }
 
-static void fill_header(struct pipeline *p)
+static void fill_status(struct pipeline *p)
 {
     const struct sink *sink = p->stages.output.outlets[0].sink;
     const struct frame *picture = sink ? &sink->picture : &p->stages.capture.picture;
-    struct stats_header *h = &p->header;
+    struct status *s = &p->opened;
 
-    (void)snprintf(h->format_in, sizeof(h->format_in), "%s",
+    status_init(s);
+    (void)snprintf(s->format_in, sizeof(s->format_in), "%s",
                    format_table[p->stages.capture.format].name);
-    (void)snprintf(h->format_out, sizeof(h->format_out), "%s", format_table[picture->format].name);
-    h->width = p->stages.capture.picture.width;
-    h->height = p->stages.capture.picture.height;
+    (void)snprintf(s->format_out, sizeof(s->format_out), "%s", format_table[picture->format].name);
+    s->width = p->stages.capture.picture.width;
+    s->height = p->stages.capture.picture.height;
 }
 
 /* Left to itself, the program releases a camera that nobody looks at, if that is all it does. */
@@ -199,7 +200,7 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
                   struct error *err)
 {
     struct pipeline *p = calloc(1, sizeof(*p));
-    struct stream_status status;
+    struct status status;
     struct filter_request request;
     int r;
 
@@ -220,11 +221,11 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
         (void)pipeline_close(p);
         return r;
     }
-    fill_header(p);
-    stream_status(p->stages.stream, &status);
-    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->stages.capture.name, p->header.width,
-             p->header.height, p->header.format_in, status.engine, status.device,
-             outlet_name(&p->stages.output.outlets[0]), p->header.format_out);
+    fill_status(p);
+    pipeline_status(p, &status);
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->stages.capture.name, status.width,
+             status.height, status.format_in, status.engine, status.device,
+             outlet_name(&p->stages.output.outlets[0]), status.format_out);
     *ret = p;
     return 0;
 }

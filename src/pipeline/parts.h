@@ -13,8 +13,8 @@ struct pipeline {
     char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
     struct sink_control control;
     struct stages stages;
-    struct stats_header header;
-    atomic_bool ended; /* nothing comes out any more */
+    struct status opened; /* all of the status that does not change while frames flow */
+    atomic_bool ended;    /* nothing comes out any more */
 };
 
 /* What settings mean to the stages: the filter, and where pictures come from. */

@@ -1,8 +1,8 @@
 #pragma once
 /* The page on which everything meets: source -> [ring] -> engine -> [ring] -> sinks, each stage
  * in a thread of its own. The only file that sees all of them. */
-#include "pipeline/stats.h"
 #include "settings/settings.h"
+#include "settings/status.h"
 
 struct pipeline;
 
@@ -50,18 +50,8 @@ void pipeline_devices_changed(struct pipeline *p);
 int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err);
 int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err);
 
-struct pipeline_state {
-    const char *name;  /* stream_state_name(), or "no virtual camera" */
-    char reason[160];  /* why there is none, or no camera; else empty */
-    int readers;       /* of the virtual camera; -1 = not known */
-    uint64_t n_rounds; /* of the output stage: grows all the time, with and without pictures */
-    bool asleep;       /* the camera is released for the machine's sleep */
-};
-
-void pipeline_state(struct pipeline *p, struct pipeline_state *ret);
-
-/* The counts add up at any time. Context: any thread. */
-void pipeline_stats(struct pipeline *p, struct stats_header *header, struct stats *stats);
+/* What it is like now. The counts add up at any time. Context: any thread. */
+void pipeline_status(struct pipeline *p, struct status *ret);
 
 /* The first error of the run so far, which has been logged, or 0. Context: any thread. */
 int pipeline_result(struct pipeline *p);

@@ -7,17 +7,16 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 
 #define SUB_BITS 5 /* 32 buckets to an octave */
 #define FLOOR_NS 1024
+#define OLD_NS (2 * NS_PER_S) /* the age of a second that is not the last one any more */
 
 struct stats_recorder {
     pthread_mutex_t lock; /* guards the rest */
     struct stats s;
     int64_t t_second_ns;            /* when the present second began; 0 = no frame yet */
     struct histogram span[N_SPANS]; /* of the present second */
-    int radius_min, radius_max;
 };
 
 /* Octave and position inside it, both from the bits of the number. */
@@ -98,44 +97,45 @@ void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns)
+static struct percentiles percentiles_of(const struct histogram *h)
 {
-    const struct second *last = &s->history[(s->n_seconds - 1) % STATS_SECONDS];
+    return (struct percentiles){
+        .p50_ns = histogram_percentile(h, 50),
+        .p95_ns = histogram_percentile(h, 95),
+        .p99_ns = histogram_percentile(h, 99),
+        .max_ns = h->max_ns,
+    };
+}
 
-    return s->n_seconds && t_now_ns - last->t_end_ns < 2 * NS_PER_S ? last : NULL;
+static struct timing timing_of(const struct histogram spans[N_SPANS], double fps)
+{
+    return (struct timing){
+        .fps = fps,
+        .latency = percentiles_of(&spans[SPAN_LATENCY]),
+        .camera = percentiles_of(&spans[SPAN_CAMERA]),
+        .added = percentiles_of(&spans[SPAN_ADDED]),
+        .filter = percentiles_of(&spans[SPAN_FILTER]),
+    };
 }
 
 /* Keeps what the second that ends now was like, and begins the next. */
 static void end_second(struct stats_recorder *r, int64_t t_now_ns)
 {
-    struct second *second = &r->s.history[r->s.n_seconds++ % STATS_SECONDS];
     const double seconds = (double)(t_now_ns - r->t_second_ns) / 1e9;
 
-    second->t_end_ns = t_now_ns;
-    second->fps = (double)r->span[0].n / seconds;
-    second->radius_min = r->radius_min;
-    second->radius_max = r->radius_max;
-    for (int i = 0; i < N_SPANS; i++) {
-        second->p50_ns[i] = histogram_percentile(&r->span[i], 50);
-        second->p95_ns[i] = histogram_percentile(&r->span[i], 95);
-        second->p99_ns[i] = histogram_percentile(&r->span[i], 99);
-        second->max_ns[i] = r->span[i].max_ns;
-    }
+    r->s.second = timing_of(r->span, (double)r->span[0].n / seconds);
+    r->s.t_second_ns = t_now_ns;
     memset(r->span, 0, sizeof(r->span));
     r->t_second_ns = t_now_ns;
 }
 
-static void count_in_second(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int radius,
+static void count_in_second(struct stats_recorder *r, const int64_t span_ns[N_SPANS],
                             int64_t t_now_ns)
 {
     if (!r->t_second_ns)
         r->t_second_ns = t_now_ns;
     if (t_now_ns - r->t_second_ns >= NS_PER_S)
         end_second(r, t_now_ns);
-    if (!r->span[0].n)
-        r->radius_min = r->radius_max = radius;
-    r->radius_min = radius < r->radius_min ? radius : r->radius_min;
-    r->radius_max = radius > r->radius_max ? radius : r->radius_max;
     for (int i = 0; i < N_SPANS; i++)
         histogram_add(&r->span[i], span_ns[i]);
 }
@@ -148,7 +148,7 @@ void stats_output(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int 
     (void)pthread_mutex_lock(&r->lock);
     for (int i = 0; i < N_SPANS; i++)
         histogram_add(&s->span[i], span_ns[i]);
-    count_in_second(r, span_ns, radius, t_now_ns);
+    count_in_second(r, span_ns, t_now_ns);
     s->radius_requested = radius_requested;
     s->radius_last = radius;
     if (s->radius_min_used < 0 || radius < s->radius_min_used)
@@ -191,48 +191,29 @@ void stats_balance(struct stats *s, bool ended)
         s->frames_in = known;
 }
 
-double stats_fps(const struct stats *s)
+/* Frames per second between the first and the last write; 0 when there are fewer than two. */
+static double fps_of(const struct stats *s)
 {
     const double seconds = (double)(s->t_last_ns - s->t_first_ns) / 1e9;
 
     return s->frames_out > 1 && seconds > 0.0 ? (double)(s->frames_out - 1) / seconds : 0.0;
 }
 
-static void print_text(FILE *out, const char *name, const char *text)
+void stats_fill_status(const struct stats *s, int64_t t_now_ns, struct status *ret)
 {
-    fprintf(out, "\"%s\": ", name);
-    json_print_string(out, text);
-    fputs(", ", out);
-}
-
-static void print_span(FILE *out, const char *name, const struct histogram *h)
-{
-    fprintf(out, "\"%s\": {\"p50\": %.3f, \"p95\": %.3f, \"p99\": %.3f, \"max\": %.3f}, ", name,
-            (double)histogram_percentile(h, 50) / 1e6, (double)histogram_percentile(h, 95) / 1e6,
-            (double)histogram_percentile(h, 99) / 1e6, (double)h->max_ns / 1e6);
-}
-
-void stats_print_json(const struct stats_header *header, const struct stats *s, FILE *out)
-{
-    fputc('{', out);
-    print_text(out, "engine", header->engine);
-    print_text(out, "device", header->device);
-    fprintf(out, "\"width\": %d, \"height\": %d, \"fps\": %.3f, ", header->width, header->height,
-            stats_fps(s));
-    print_text(out, "format_in", header->format_in);
-    print_text(out, "format_out", header->format_out);
-    fprintf(out,
-            "\"frames_in\": %llu, \"frames_out\": %llu, \"frames_dropped\": %llu, "
-            "\"frames_bad\": %llu, ",
-            (unsigned long long)s->frames_in, (unsigned long long)s->frames_out,
-            (unsigned long long)s->frames_dropped, (unsigned long long)s->frames_bad);
-    fprintf(out, "\"radius_requested\": %d, \"radius_min_used\": %d, \"radius_last\": %d, ",
-            s->radius_requested, s->radius_min_used, s->radius_last);
-    print_span(out, "latency_ms", &s->span[SPAN_LATENCY]);
-    print_span(out, "camera_ms", &s->span[SPAN_CAMERA]);
-    print_span(out, "added_ms", &s->span[SPAN_ADDED]);
-    print_span(out, "filter_ms", &s->span[SPAN_FILTER]);
+    ret->frames_in = s->frames_in;
+    ret->frames_out = s->frames_out;
+    ret->frames_dropped = s->frames_dropped;
+    ret->frames_bad = s->frames_bad;
+    ret->reconnects = s->reconnects;
+    ret->radius_requested = s->radius_requested;
+    ret->radius_min_used = s->radius_min_used;
+    ret->radius_last = s->radius_last;
+    ret->run = timing_of(s->span, fps_of(s));
+    ret->second = (struct timing){.fps = 0.0};
+    if (s->t_second_ns && t_now_ns - s->t_second_ns < OLD_NS)
+        ret->second = s->second;
+    ret->psnr_gain_db = NAN;
     if (s->noisy_error > 0.0 && s->filtered_error > 0.0)
-        fprintf(out, "\"psnr_gain_db\": %.3f, ", 10.0 * log10(s->noisy_error / s->filtered_error));
-    fprintf(out, "\"reconnects\": %llu}\n", (unsigned long long)s->reconnects);
+        ret->psnr_gain_db = 10.0 * log10(s->noisy_error / s->filtered_error);
 }

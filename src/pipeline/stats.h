@@ -3,9 +3,9 @@
  * create; every thread adds, main reads a snapshot. */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "picture/frame.h"
+#include "settings/status.h"
 
 /* Durations in buckets whose width grows with the value (32 to an octave), so that any
  * percentile is right to within 2 % and the size is fixed. From 1 us to an hour; what is
@@ -35,16 +35,6 @@ enum span {
     N_SPANS
 };
 
-/* One second of the run in which frames came out. */
-struct second {
-    int64_t t_end_ns;
-    double fps;
-    int64_t p50_ns[N_SPANS], p95_ns[N_SPANS], p99_ns[N_SPANS], max_ns[N_SPANS];
-    int radius_min, radius_max; /* used in it */
-};
-
-#define STATS_SECONDS 64
-
 struct stats {
     uint64_t frames_in;        /* all that the source had: delivered, dropped and bad */
     uint64_t frames_out;       /* written to the sinks */
@@ -54,20 +44,10 @@ struct stats {
     uint64_t reconnects;
     int radius_requested, radius_min_used, radius_last; /* -1 = no frame yet */
     int64_t t_first_ns, t_last_ns;                      /* ends of the first and last write */
-    double noisy_error, filtered_error;   /* squared, summed over all samples, against the truth */
-    struct histogram span[N_SPANS];       /* since the start */
-    uint64_t n_seconds;                   /* that have passed */
-    struct second history[STATS_SECONDS]; /* of second n at [n % STATS_SECONDS] */
-};
-
-/* The newest whole second; NULL in the first one, and while nothing comes out. */
-const struct second *stats_last_second(const struct stats *s, int64_t t_now_ns);
-
-/* What does not change while frames flow. */
-struct stats_header {
-    char engine[16], device[128];
-    char format_in[8], format_out[8];
-    int width, height;
+    double noisy_error, filtered_error; /* squared, summed over all samples, against the truth */
+    struct histogram span[N_SPANS];     /* since the start */
+    struct timing second;               /* the last in which frames came out */
+    int64_t t_second_ns;                /* when that ended; 0 = not yet */
 };
 
 struct stats_recorder;
@@ -95,8 +75,5 @@ void stats_snapshot(struct stats_recorder *r, struct stats *ret);
  * way are not counted yet; when the run has @ended, they are dropped. */
 void stats_balance(struct stats *s, bool ended);
 
-/* Frames per second between the first and the last write; 0 when there are fewer than two. */
-double stats_fps(const struct stats *s);
-
-/* One JSON object and a newline. psnr_gain_db is there only if errors were recorded. */
-void stats_print_json(const struct stats_header *header, const struct stats *s, FILE *out);
+/* Says in @ret what was counted and measured; the rest of it stays. */
+void stats_fill_status(const struct stats *s, int64_t t_now_ns, struct status *ret);

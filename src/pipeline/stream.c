@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/event.h"
@@ -22,7 +23,11 @@ struct stream {
     bool holds[STREAM_ASLEEP + 1]; /* by reason */
     unsigned device_changes;
     int64_t t_ended_ns; /* when the state last was not STREAM_RUNS any more */
-    struct stream_status status;
+    enum stream_state state;
+    char reason[160], no_output[160]; /* why the camera is lost, and the virtual one */
+    char engine[16], device[128];
+    int readers;
+    uint64_t n_rounds;
     struct stream_feedback feedback;
 };
 
@@ -60,7 +65,7 @@ int stream_create(struct stream **ret, int stop_fd, uint64_t max_frames)
         s->fds[i] = -1;
     s->fds[STREAM_EVENT_STOP] = stop_fd;
     s->max_frames = max_frames;
-    s->status.readers = -1;
+    s->readers = -1;
     r = stats_create(&s->stats);
     if (r == 0)
         r = make_events(s);
@@ -230,11 +235,11 @@ void stream_set_state(struct stream *s, enum stream_state state, const char *rea
     bool changes;
 
     lock(s);
-    changes = s->status.state != state;
-    if (changes && s->status.state == STREAM_RUNS)
+    changes = s->state != state;
+    if (changes && s->state == STREAM_RUNS)
         s->t_ended_ns = now_ns();
-    s->status.state = state;
-    (void)snprintf(s->status.reason, sizeof(s->status.reason), "%s", reason ? reason : "");
+    s->state = state;
+    (void)snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
     unlock(s);
     if (changes)
         stream_signal(s, STREAM_EVENT_CHANGE);
@@ -245,7 +250,7 @@ enum stream_state stream_state(struct stream *s)
     enum stream_state state;
 
     lock(s);
-    state = s->status.state;
+    state = s->state;
     unlock(s);
     return state;
 }
@@ -263,15 +268,15 @@ bool stream_outdated(struct stream *s, int64_t t_capture_ns)
 void stream_set_engine(struct stream *s, const char *engine, const char *device)
 {
     lock(s);
-    (void)snprintf(s->status.engine, sizeof(s->status.engine), "%s", engine);
-    (void)snprintf(s->status.device, sizeof(s->status.device), "%s", device);
+    (void)snprintf(s->engine, sizeof(s->engine), "%s", engine);
+    (void)snprintf(s->device, sizeof(s->device), "%s", device);
     unlock(s);
 }
 
 void stream_set_no_output(struct stream *s, const char *why)
 {
     lock(s);
-    (void)snprintf(s->status.no_output, sizeof(s->status.no_output), "%.159s", why);
+    (void)snprintf(s->no_output, sizeof(s->no_output), "%.159s", why);
     unlock(s);
     stream_signal(s, STREAM_EVENT_CHANGE);
 }
@@ -279,8 +284,8 @@ void stream_set_no_output(struct stream *s, const char *why)
 void stream_round(struct stream *s, int readers)
 {
     lock(s);
-    s->status.readers = readers;
-    s->status.n_rounds++;
+    s->readers = readers;
+    s->n_rounds++;
     unlock(s);
 }
 
@@ -301,9 +306,24 @@ struct stream_feedback stream_feedback(struct stream *s)
     return feedback;
 }
 
-void stream_status(struct stream *s, struct stream_status *ret)
+void stream_fill_status(struct stream *s, struct status *ret)
 {
+    bool no_output;
+
     lock(s);
-    *ret = s->status;
+    no_output = *s->no_output && s->state != STREAM_LOST;
+    (void)snprintf(ret->state, sizeof(ret->state), "%s",
+                   no_output ? "no virtual camera" : stream_state_name(s->state));
+    memcpy(ret->reason, no_output ? s->no_output : s->reason, sizeof(ret->reason));
+    memcpy(ret->engine, s->engine, sizeof(ret->engine));
+    memcpy(ret->device, s->device, sizeof(ret->device));
+    ret->asleep = s->state == STREAM_ASLEEP;
+    ret->readers = s->readers;
+    ret->n_rounds = s->n_rounds;
+    ret->sigma_color = s->request.filter.sigma_color;
+    ret->sigma_space = s->request.filter.sigma_space;
+    ret->budget_ns = s->feedback.budget_ns;
+    if (!ret->frames_out)
+        ret->radius_requested = s->request.filter.radius;
     unlock(s);
 }

@@ -123,13 +123,5 @@ struct stream_feedback {
 void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback);
 struct stream_feedback stream_feedback(struct stream *s);
 
-struct stream_status {
-    enum stream_state state;
-    char reason[160];
-    char no_output[160];
-    int readers;
-    uint64_t n_rounds;
-    char engine[16], device[128];
-};
-
-void stream_status(struct stream *s, struct stream_status *ret);
+/* Says in @ret what the stream is like; the counts are there already. */
+void stream_fill_status(struct stream *s, struct status *ret);

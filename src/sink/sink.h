@@ -7,24 +7,13 @@
 #include "base/error.h"
 #include "picture/frame.h"
 #include "picture/y4m.h"
+#include "settings/status.h"
 
 /* What a sink with a user in front of it can ask and do. */
-struct sink_status {
-    double fps;                             /* of the last second */
-    int64_t latency_p50_ns, latency_p99_ns; /* from the camera's stamp; of the last second */
-    int64_t added_p50_ns, added_p99_ns;     /* without the camera's own delay; of the last second */
-    int64_t camera_ns;                      /* that delay */
-    int64_t budget_ns;                      /* for the added latency; 0 = no budget */
-    int radius_requested, radius;           /* pixels; asked for, and used last */
-    double sigma_color, sigma_space;        /* in effect */
-    uint64_t frames_dropped, frames_bad;
-    char engine[16], device[128];
-};
-
 struct sink_control {
     void *user;
     /* Context: any thread; waits for nothing. */
-    void (*status)(void *user, struct sink_status *ret);
+    void (*status)(void *user, struct status *ret);
     /* Moves the live setting called @key by @steps of a size of its own, within what is allowed,
      * and says the new value in @text ("radius 6"). Context: any thread. */
     void (*adjust)(void *user, const char *key, int steps, char *text, size_t size);

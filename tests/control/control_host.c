@@ -9,38 +9,18 @@
 
 #include "base/log.h"
 #include "control/control.h"
+#include "tests/lib/figures.h"
 
 struct host {
     struct settings settings;
-    char state[32], reason[160];
-    bool asleep;
+    struct status status;
     bool wanted, slow; /* a snapshot, and it takes until it is told to be done */
     char name[64];
 };
 
-static void host_status(void *user, struct control_status *ret)
+static void host_status(void *user, struct status *ret)
 {
-    const struct host *h = user;
-
-    *ret = (struct control_status){.state = h->state,
-                                   .fps = 29.97,
-                                   .latency_p50_ms = 12.5,
-                                   .latency_p99_ms = 17.25,
-                                   .added_p50_ms = 2.5,
-                                   .added_p99_ms = 7.25,
-                                   .camera_ms = 10.0,
-                                   .radius_requested = h->settings.radius,
-                                   .radius = 3,
-                                   .readers = -1,
-                                   .engine = "simd",
-                                   .device = "Caf\xe9 processor", /* no UTF-8 */
-                                   .frames_in = UINT64_C(5000000000),
-                                   .frames_out = 90,
-                                   .frames_dropped = 7,
-                                   .frames_bad = 2,
-                                   .reconnects = 1,
-                                   .asleep = h->asleep};
-    (void)snprintf(ret->reason, sizeof(ret->reason), "%s", h->reason);
+    *ret = ((struct host *)user)->status;
 }
 
 static void host_settings(void *user, struct settings *ret)
@@ -71,7 +51,7 @@ static void host_pause(void *user, bool paused)
     struct host *h = user;
 
     printf("pause %d\n", paused);
-    (void)snprintf(h->state, sizeof(h->state), paused ? "paused" : "running");
+    (void)snprintf(h->status.state, sizeof(h->status.state), paused ? "paused" : "running");
 }
 
 /* The camera goes off and on when lines say so. */
@@ -109,10 +89,36 @@ static void finish_snapshot(struct host *h, struct control *c)
     control_snapshot_done(c, r, path, &err);
 }
 
-static void host_statistics(void *user, FILE *out)
+static void fill_status(struct status *s)
 {
-    (void)user;
-    fprintf(out, "{\"frames_out\": 90}\n");
+    status_init(s);
+    (void)snprintf(s->state, sizeof(s->state), "running");
+    (void)snprintf(s->engine, sizeof(s->engine), "simd");
+    (void)snprintf(s->device, sizeof(s->device), "Caf\xe9 processor"); /* no UTF-8 */
+    s->radius_requested = 5;
+    s->radius_last = 3;
+    s->second.fps = 29.97;
+    s->second.latency = (struct percentiles){.p50_ns = 12500000, .p99_ns = 17250000};
+    s->second.added = (struct percentiles){.p50_ns = 2500000, .p99_ns = 7250000};
+    s->second.camera.p50_ns = 10000000;
+    s->frames_in = UINT64_C(5000000000);
+    s->frames_out = 90;
+    s->frames_dropped = 7;
+    s->frames_bad = 2;
+    s->reconnects = 1;
+}
+
+/* Gives each figure a value of its own, and says who is to show it as what. */
+static void print_figures(struct status *s)
+{
+    fill_figures(s);
+    for (const struct figure *f = figure_table; f->help; f++) {
+        char text[64];
+
+        figure_text(f, s, text, sizeof(text));
+        printf("figure %s %s %s %s\n", f->json ? f->json : "-", f->property ? f->property : "-",
+               figure_signature(f), text);
+    }
 }
 
 /* False: the end. */
@@ -131,9 +137,13 @@ static bool obey(struct host *h, struct control *c, char *line)
     else if (!strcmp(line, "reloading"))
         control_reloading(c, *argument == '1');
     else if (!strcmp(line, "state"))
-        (void)snprintf(h->state, sizeof(h->state), "%s", argument);
+        (void)snprintf(h->status.state, sizeof(h->status.state), "%s", argument);
     else if (!strcmp(line, "reason")) /* the text of an error may hold anything */
-        (void)snprintf(h->reason, sizeof(h->reason), "%s\nSTOPPING=1", argument);
+        (void)snprintf(h->status.reason, sizeof(h->status.reason), "%s\nSTOPPING=1", argument);
+    else if (!strcmp(line, "readers"))
+        h->status.readers = atoi(argument);
+    else if (!strcmp(line, "figures"))
+        print_figures(&h->status);
     else if (!strcmp(line, "radius"))
         (void)settings_set(&h->settings, "radius", argument, NULL);
     else if (!strcmp(line, "notify"))
@@ -141,7 +151,7 @@ static bool obey(struct host *h, struct control *c, char *line)
     else if (!strcmp(line, "snapshot"))
         h->slow = false;
     else if (!strcmp(line, "camera"))
-        h->asleep = !strcmp(argument, "off");
+        h->status.asleep = !strcmp(argument, "off");
     else
         return false;
     printf("done %s\n", line);
@@ -167,15 +177,14 @@ static void run(struct host *h, struct control *c)
 
 int main(int argc, char **argv)
 {
-    const struct control_host ops = {.user = &(struct host){.state = ""},
+    const struct control_host ops = {.user = &(struct host){.slow = false},
                                      .status = host_status,
                                      .settings = host_settings,
                                      .set = host_set,
                                      .reload = host_reload,
                                      .pause = host_pause,
                                      .sleep = host_sleep,
-                                     .snapshot = host_snapshot,
-                                     .statistics = host_statistics};
+                                     .snapshot = host_snapshot};
     struct host *h = ops.user;
     struct control *c = NULL;
     struct error err = {.text = ""};
@@ -186,7 +195,7 @@ int main(int argc, char **argv)
     settings_init(&h->settings);
     /* A name that is no UTF-8. */
     (void)settings_set(&h->settings, "input", "clip-\xff.y4m", NULL);
-    (void)snprintf(h->state, sizeof(h->state), "running");
+    fill_status(&h->status);
     if (control_open(&c, argc > 1 ? argv[1] : "", &ops, &err)) {
         log_error("%s", err.text);
         return err.usage ? 2 : 1;

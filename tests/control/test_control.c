@@ -6,6 +6,7 @@
 
 #include "control/name.h"
 #include "settings/settings.h"
+#include "settings/status.h"
 
 /* Each key becomes a property of its own, and back. */
 static void test_keys(void **state)
@@ -23,6 +24,8 @@ static void test_keys(void **state)
             control_property_name(l->name, other, sizeof(other));
             assert_string_not_equal(property, other);
         }
+        if (figure_find(property))
+            fail_msg("%s is a figure, too", property);
     }
     control_property_name("radius-min", property, 4);
     assert_string_equal(property, "Rad");

@@ -13,7 +13,7 @@ test_systemd() {
     tell ready
     tell ready
     wait_for notified '^READY=1$' && ok || bad "READY"
-    wait_for notified '^STATUS=running, [0-9.]+ frames/s, latency 12\.5 ms, 2\.5 ms of it added, radius [0-9]+ of [0-9]+$' && ok || bad "STATUS"
+    wait_for notified '^STATUS=running, 30\.0 frames/s, latency 12\.5 ms, 2\.5 ms of it added, radius 3 of 5$' && ok || bad "STATUS"
     notified 1 READY
     notified 0 RELOADING
     notified 0 WATCHDOG
@@ -37,10 +37,11 @@ test_systemd() {
 
     : >notified
     WATCHDOG_USEC=2 start_host # any progress feeds it, and nothing else
+    tell 'readers 2'
     tell ready
     tell 'state waiting'
     tell notify
-    wait_for notified STATUS=waiting && ok || bad "STATUS"
+    wait_for notified '^STATUS=waiting, .* radius 3 of 5, 2 readers$' && ok || bad "STATUS"
     notified 0 WATCHDOG
     for _ in 1 2 3; do tell progress; done
     stop_host
@@ -49,7 +50,9 @@ test_systemd() {
 
     : >notified
     start_host # no watchdog
+    tell 'readers 1'
     tell ready
+    wait_for notified '^STATUS=running, .* radius 3 of 5, 1 reader$' && ok || bad "STATUS"
     for _ in 1 2 3; do tell progress; done
     stop_host
     wait_for notified '^STOPPING=1$'

@@ -54,11 +54,10 @@ cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flag
 
 static bool engine_is(struct pipeline *p, const char *name)
 {
-    struct stats_header header;
-    struct stats stats;
+    struct status s;
 
-    pipeline_stats(p, &header, &stats);
-    return !strcmp(header.engine, name);
+    pipeline_status(p, &s);
+    return !strcmp(s.engine, name);
 }
 
 static bool filtered_by(struct pipeline *p, const char *name)
@@ -74,11 +73,10 @@ static bool filtered_by(struct pipeline *p, const char *name)
 
 static uint64_t frames_out(struct pipeline *p)
 {
-    struct stats_header header;
-    struct stats stats;
+    struct status s;
 
-    pipeline_stats(p, &header, &stats);
-    return stats.frames_out;
+    pipeline_status(p, &s);
+    return s.frames_out;
 }
 
 /* Frames still come out, in number. */
@@ -151,10 +149,9 @@ int main(int argc, char **argv)
     const int process_status = engine_process_main(engine_table, argc, argv);
     const bool trapped = argc > 1 && !strcmp(argv[1], "trap");
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct stats_header header;
     struct settings settings;
-    struct stats s;
     struct pipeline *p;
+    struct status s;
     struct error err;
     char device[128];
     bool good;
@@ -178,7 +175,7 @@ int main(int argc, char **argv)
     good = play(p, trapped);
     pipeline_stop(p);
     pipeline_join(p);
-    pipeline_stats(p, &header, &s);
+    pipeline_status(p, &s);
     printf("%llu frames in = %llu out + %llu dropped + %llu bad\n", (unsigned long long)s.frames_in,
            (unsigned long long)s.frames_out, (unsigned long long)s.frames_dropped,
            (unsigned long long)s.frames_bad);

@@ -20,10 +20,11 @@ static struct settings settings;
 
 /* --- the host --- */
 
-static void host_status(void *user, struct control_status *ret)
+static void host_status(void *user, struct status *ret)
 {
     (void)user;
-    *ret = (struct control_status){.state = "running", .readers = 1};
+    status_init(ret);
+    (void)snprintf(ret->state, sizeof(ret->state), "running");
 }
 
 static void host_settings(void *user, struct settings *ret)
@@ -61,12 +62,6 @@ static int host_snapshot(void *user, const char *name, struct error *err)
     return 0;
 }
 
-static void host_statistics(void *user, FILE *out)
-{
-    (void)user;
-    fprintf(out, "{}\n");
-}
-
 static const struct control_host host = {
     .status = host_status,
     .settings = host_settings,
@@ -75,7 +70,6 @@ static const struct control_host host = {
     .pause = host_pause,
     .sleep = host_pause,
     .snapshot = host_snapshot,
-    .statistics = host_statistics,
 };
 
 /* --- both ends --- */
@@ -260,8 +254,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         open_ends();
     settings_init(&settings);
     while (in.left) {
+        struct status status;
+
         call(&in);
-        control_object_notify(object, &settings, "running");
+        host_status(NULL, &status);
+        control_object_notify(object, &settings, &status);
     }
     settle();
     check_settings();

@@ -69,9 +69,9 @@ static void camera_close(struct source *s)
 
 static bool flaky_filters(struct stream *s)
 {
-    struct stream_status status;
+    struct status status = {.frames_out = 0};
 
-    stream_status(s, &status);
+    stream_fill_status(s, &status);
     return !strcmp(status.engine, "flaky");
 }
 

@@ -133,13 +133,13 @@ static void play_late_start(struct bench *b)
 static void test_no_camera_at_start(void **state)
 {
     struct bench b = {.screen = &device_screen_ops, .wait = true};
-    struct stream_status status;
+    struct status status = {.frames_out = 0};
 
     (void)state;
     reset(UINT64_MAX, UINT64_MAX, -1);
     camera.absent = true;
     open_live(&b);
-    stream_status(b.stages.stream, &status);
+    stream_fill_status(b.stages.stream, &status);
     assert_string_not_equal(status.reason, "");
     run_script(&b, play_late_start);
     assert_true(screen.n_cards > 0);

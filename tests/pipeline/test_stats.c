@@ -42,16 +42,26 @@ static void test_extremes(void **state)
     free(h);
 }
 
+/* What three frames were like, as --stats says it. */
 static void test_json(void **state)
 {
-    struct stats_header header = {.engine = "simd",
-                                  .device = "a \"b\" \\ \n\x7f\xc2\x9b\xc3\xa9\xff",
-                                  .format_in = "yuyv",
-                                  .format_out = "yu12",
-                                  .width = 64,
-                                  .height = 48};
-    const int64_t span[N_SPANS] = {1000000, 2000000, 3000000, 4000000, 10000000};
+    static const char expected[] =
+        "{\"engine\": \"simd\", \"device\": \"a \\\"b\\\" \\\\ \\u000a\\u007f\\u009b\xc3\xa9?\", "
+        "\"width\": 64, \"height\": 48, \"fps\": 2.000, "
+        "\"format_in\": \"yuyv\", \"format_out\": \"yu12\", "
+        "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, \"frames_bad\": 2, "
+        "\"radius_requested\": 5, \"radius_min_used\": 2, \"radius_last\": 4, "
+        "\"latency_ms\": {\"p50\": 10.093, \"p95\": 1010.000, \"p99\": 1010.000, "
+        "\"max\": 1010.000}, "
+        "\"camera_ms\": {\"p50\": 5.964, \"p95\": 16.000, \"p99\": 16.000, \"max\": 16.000}, "
+        "\"added_ms\": {\"p50\": 4.522, \"p95\": 444.500, \"p99\": 444.500, \"max\": 444.500}, "
+        "\"filter_ms\": {\"p50\": 2.982, \"p95\": 33.123, \"p99\": 33.123, \"max\": 33.123}, "
+        "\"psnr_gain_db\": 10.000, \"reconnects\": 3}\n";
+    const int64_t span[N_SPANS] = {1000000, 2000000, 3000000, 4000000, 10000000, 6000000, 4500000};
+    const int64_t slow[N_SPANS] = {1000000,    2000000,  33123456, 4000000,
+                                   1010000000, 16000000, 444500000};
     struct stats_recorder *r = NULL;
+    struct status status;
     struct stats s;
     char text[2048] = "";
     FILE *out = fmemopen(text, sizeof(text), "w");
@@ -62,23 +72,50 @@ static void test_json(void **state)
     stats_input(r, 12, 1, 2, 3);
     stats_output(r, span, 5, 5, 1000000000);
     stats_output(r, span, 5, 2, 1500000000);
-    stats_output(r, span, 5, 4, 2000000000);
+    stats_output(r, slow, 5, 4, 2000000000);
     stats_quality(r, 100.0, 10.0);
     stats_not_shown(r, 6);
     stats_snapshot(r, &s);
     assert_int_equal(s.frames_not_shown, 6);
-    stats_print_json(&header, &s, out);
+    status_init(&status);
+    (void)snprintf(status.engine, sizeof(status.engine), "simd");
+    (void)snprintf(status.device, sizeof(status.device), "a \"b\" \\ \n\x7f\xc2\x9b\xc3\xa9\xff");
+    (void)snprintf(status.format_in, sizeof(status.format_in), "yuyv");
+    (void)snprintf(status.format_out, sizeof(status.format_out), "yu12");
+    status.width = 64;
+    status.height = 48;
+    stats_fill_status(&s, 2000000000, &status);
+    status_print_json(&status, out);
     assert_int_equal(fclose(out), 0);
     stats_destroy(r);
-    assert_non_null(
-        strstr(text, "\"device\": \"a \\\"b\\\" \\\\ \\u000a\\u007f\\u009b\xc3\xa9?\""));
-    assert_non_null(strstr(text, "\"fps\": 2.000"));
-    assert_non_null(strstr(text, "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, "
-                                 "\"frames_bad\": 2"));
-    assert_non_null(strstr(text, "\"radius_requested\": 5, \"radius_min_used\": 2, "
-                                 "\"radius_last\": 4"));
-    assert_non_null(strstr(text, "\"psnr_gain_db\": 10.000"));
-    assert_non_null(strstr(text, "\"reconnects\": 3}\n"));
+    assert_string_equal(text, expected);
+}
+
+/* Before there is one, and when nothing has come out for a while, there is no last second. */
+static void test_last_second(void **state)
+{
+    const int64_t span[N_SPANS] = {[SPAN_LATENCY] = 10000000, [SPAN_ADDED] = 4000000};
+    struct stats_recorder *r = NULL;
+    struct status status;
+    struct stats s;
+
+    (void)state;
+    assert_int_equal(stats_create(&r), 0);
+    for (int64_t t_ns = 1000000000; t_ns <= 2000000000; t_ns += 50000000) {
+        stats_snapshot(r, &s);
+        stats_fill_status(&s, t_ns, &status);
+        assert_true(status.second.fps == 0.0 && status.second.latency.p50_ns == 0);
+        stats_output(r, span, 5, 5, t_ns);
+    }
+    stats_snapshot(r, &s);
+    stats_destroy(r);
+    stats_fill_status(&s, INT64_C(3999999999), &status);
+    assert_true(status.second.fps == 20.0);
+    assert_int_equal(status.second.latency.p99_ns, 10000000);
+    assert_int_equal(status.second.added.max_ns, 4000000);
+    stats_fill_status(&s, INT64_C(4000000000), &status);
+    assert_true(status.second.fps == 0.0 && status.second.latency.p50_ns == 0);
+    assert_int_equal(status.run.latency.p50_ns, 10000000);
 }
 
 /* Frames on their way belong to no count yet; of a run that has ended they are lost. */
@@ -105,9 +142,8 @@ static void test_balance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_percentiles), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_json),        cmocka_unit_test(test_last_second),
         cmocka_unit_test(test_balance),
     };
 

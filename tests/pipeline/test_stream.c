@@ -97,7 +97,7 @@ static void test_state(void **state)
 {
     struct stream *s = *state;
     const int64_t t_before = now_ns();
-    struct stream_status status;
+    struct status status = {.frames_out = 0};
 
     stream_set_state(s, STREAM_STARTS, NULL);
     assert_true(happened(s, STREAM_EVENT_CHANGE));
@@ -108,33 +108,34 @@ static void test_state(void **state)
     stream_set_state(s, STREAM_LOST, "it is busy");
     assert_false(happened(s, STREAM_EVENT_CHANGE));
     assert_int_equal(stream_state(s), STREAM_LOST);
-    stream_status(s, &status);
-    assert_int_equal(status.state, STREAM_LOST);
+    stream_fill_status(s, &status);
+    assert_string_equal(status.state, "no camera");
     assert_string_equal(status.reason, "it is busy");
     assert_true(stream_outdated(s, t_before));
     assert_false(stream_outdated(s, now_ns()));
     stream_set_state(s, STREAM_RUNS, NULL);
     assert_true(stream_outdated(s, t_before));
-    stream_status(s, &status);
+    stream_fill_status(s, &status);
     assert_string_equal(status.reason, "");
 }
 
 static void test_status(void **state)
 {
     struct stream *s = *state;
-    struct stream_status status;
+    struct status status = {.frames_out = 0};
 
-    stream_status(s, &status);
+    stream_fill_status(s, &status);
     assert_int_equal(status.readers, -1);
     stream_set_engine(s, "simd", "a processor");
     stream_set_no_output(s, "it is busy");
     assert_true(happened(s, STREAM_EVENT_CHANGE));
     stream_round(s, 2);
     stream_round(s, 3);
-    stream_status(s, &status);
+    stream_fill_status(s, &status);
     assert_string_equal(status.engine, "simd");
     assert_string_equal(status.device, "a processor");
-    assert_string_equal(status.no_output, "it is busy");
+    assert_string_equal(status.state, "no virtual camera");
+    assert_string_equal(status.reason, "it is busy");
     assert_int_equal(status.readers, 3);
     assert_int_equal(status.n_rounds, 2);
 }

@@ -20,7 +20,7 @@ ROOMS = """
 5 src/ctl         base picture settings cli control
 4 src/source      base picture v4l2
 4 cuda            base filter picture engine
-4 src/sink        base picture v4l2
+4 src/sink        base picture settings v4l2
 4 src/doctor      base filter picture engine v4l2 settings
 4 src/control     base picture settings
 4 src/cli         base filter picture settings
@@ -45,6 +45,8 @@ SIDE_DOORS = [
     ("src/engine/table.h", "cuda/lab src/pipeline src/main", "others get a table as an argument"),
     ("src/cli/options.h", "src/ctl", "bilatcamctl has options of the same form"),
     ("src/control/name.h", "src/ctl", "the name on the bus that both ends share"),
+    ("src/settings/status.h", "src/control src/ctl src/pipeline src/sink",
+     "what the program is like, beside what it shall be"),
     ("src/ctl/commands.h", "tools/docgen", "documents are made from it"),
     ("src/engine/simd/cpu.h", "tools/bench", "the sets of row kernels are timed one by one"),
     ("cuda/kernel/kernels.h", "cuda/lab", "the lab times the launchers themselves"),

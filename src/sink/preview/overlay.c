@@ -95,16 +95,12 @@ struct column {
     int x, y, width;
 };
 
-static void row(struct column *c, SDL_Color color, const char *label, const char *value)
+static void draw_row(struct column *c, const struct preview_row *row)
 {
-    paint_text(c->p, dim, c->x, c->y, label, strlen(label));
-    text_within(c->p, color, c->x + LABEL_WIDTH, c->y, value, c->width - LABEL_WIDTH);
+    paint_text(c->p, dim, c->x, c->y, row->label, strlen(row->label));
+    text_within(c->p, row->warns ? warning : bright, c->x + LABEL_WIDTH, c->y, row->text,
+                c->width - LABEL_WIDTH);
     c->y += PAINT_LINE;
-}
-
-static double ms(int64_t ns)
-{
-    return (double)ns / 1e6;
 }
 
 /* What the graph's full height stands for: the budget and all points fit below it. */
@@ -150,70 +146,12 @@ static void graph(struct column *c, const struct preview_ui *ui)
     c->y += GRAPH_HEIGHT + 8;
 }
 
-static void percentiles_row(struct column *c, SDL_Color color, const char *label, int64_t p50_ns,
-                            int64_t p99_ns)
-{
-    char text[96];
-
-    if (p99_ns > 0)
-        (void)snprintf(text, sizeof(text), "p50 %.1f ms, p99 %.1f ms", ms(p50_ns), ms(p99_ns));
-    else
-        (void)snprintf(text, sizeof(text), "measuring");
-    row(c, color, label, text);
-}
-
-/* All since the camera's stamp, the camera's own part of it, and what is added to that, which is
- * what the budget is for. */
-static void latency_rows(struct column *c, const struct sink_status *s)
-{
-    const bool late = s->budget_ns && s->added_p99_ns > s->budget_ns;
-    char text[96];
-
-    percentiles_row(c, bright, "latency", s->latency_p50_ns, s->latency_p99_ns);
-    (void)snprintf(text, sizeof(text), "%.1f ms", ms(s->camera_ns));
-    row(c, bright, "camera", text);
-    percentiles_row(c, late ? warning : bright, "added", s->added_p50_ns, s->added_p99_ns);
-    if (s->budget_ns)
-        (void)snprintf(text, sizeof(text), "%.1f ms", ms(s->budget_ns));
-    else
-        (void)snprintf(text, sizeof(text), "none");
-    row(c, bright, "budget", text);
-}
-
-static void filter_rows(struct column *c, const struct sink_status *s)
-{
-    const bool limited = s->radius >= 0 && s->radius < s->radius_requested;
-    char text[96];
-
-    if (limited)
-        (void)snprintf(text, sizeof(text), "%d of %d, limited by the budget", s->radius,
-                       s->radius_requested);
-    else
-        (void)snprintf(text, sizeof(text), "%d", s->radius_requested);
-    row(c, limited ? warning : bright, "radius", text);
-    (void)snprintf(text, sizeof(text), "color %.4g, space %.4g", s->sigma_color, s->sigma_space);
-    row(c, bright, "sigma", text);
-    row(c, bright, "engine", s->engine);
-    row(c, bright, "device", s->device);
-}
-
-static void count_row(struct column *c, const struct sink_status *s)
-{
-    char text[96];
-
-    (void)snprintf(text, sizeof(text), "%.1f per second, %llu dropped", s->fps,
-                   (unsigned long long)s->frames_dropped);
-    if (s->frames_bad)
-        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %llu bad",
-                       (unsigned long long)s->frames_bad);
-    row(c, bright, "frames", text);
-}
-
 static void statistics(struct paint *p, const struct preview_ui *ui)
 {
-    const int height = 9 * PAINT_LINE + GRAPH_HEIGHT + 12 + 2 * PADDING - 4;
+    const int height = PREVIEW_ROWS * PAINT_LINE + GRAPH_HEIGHT + 12 + 2 * PADDING - 4;
     int width = STATISTICS_WIDTH;
     struct column c = {p, MARGIN + PADDING, MARGIN + PADDING, 0};
+    struct preview_row rows[PREVIEW_ROWS];
 
     if (width > p->width - 2 * MARGIN)
         width = p->width - 2 * MARGIN;
@@ -221,11 +159,14 @@ static void statistics(struct paint *p, const struct preview_ui *ui)
     if (c.width < 2 * LABEL_WIDTH || !ui->have_status)
         return;
     paint_panel(p, panel, (struct paint_box){MARGIN, MARGIN, width, height});
-    count_row(&c, &ui->status);
-    latency_rows(&c, &ui->status);
-    c.y += 4;
-    graph(&c, ui);
-    filter_rows(&c, &ui->status);
+    preview_ui_rows(ui, rows);
+    for (int i = 0; i < PREVIEW_ROWS; i++) {
+        if (i == PREVIEW_ROWS_ABOVE) {
+            c.y += 4;
+            graph(&c, ui);
+        }
+        draw_row(&c, &rows[i]);
+    }
 }
 
 /* --------------------------------------------------------------------- help */

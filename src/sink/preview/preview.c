@@ -71,11 +71,11 @@ static pthread_mutex_t window_system = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------------ control */
 
-static void guarded_status(void *user, struct sink_status *ret)
+static void guarded_status(void *user, struct status *ret)
 {
     struct preview *p = user;
 
-    *ret = (struct sink_status){0};
+    status_init(ret);
     (void)pthread_mutex_lock(&p->control_lock);
     if (p->control)
         p->control->status(p->control->user, ret);

@@ -129,7 +129,7 @@ static void refresh(struct preview_show *s, int64_t t_ns)
         finish_snapshot(s, t_ns);
     /* Before the first picture the program is still being put together. */
     if (s->after && preview_ui_wants_status(&s->ui, t_ns)) {
-        struct sink_status status;
+        struct status status;
 
         s->control->status(s->control->user, &status);
         preview_ui_set_status(&s->ui, &status, t_ns);

@@ -193,18 +193,78 @@ bool preview_ui_wants_status(const struct preview_ui *ui, int64_t t_ns)
     return !ui->have_status || t_ns - ui->t_status_ns >= STATUS_NS;
 }
 
-void preview_ui_set_status(struct preview_ui *ui, const struct sink_status *status, int64_t t_ns)
+void preview_ui_set_status(struct preview_ui *ui, const struct status *status, int64_t t_ns)
 {
     ui->status = *status;
     ui->have_status = true;
     ui->t_status_ns = t_ns;
     /* Nothing was measured yet in the first second. */
-    if (status->added_p99_ns <= 0 || (ui->n_history && t_ns - ui->t_history_ns < SECOND_NS))
+    if (status->second.added.p99_ns <= 0 || (ui->n_history && t_ns - ui->t_history_ns < SECOND_NS))
         return;
-    ui->p50_ns[ui->n_history % PREVIEW_HISTORY] = status->added_p50_ns;
-    ui->p99_ns[ui->n_history % PREVIEW_HISTORY] = status->added_p99_ns;
+    ui->p50_ns[ui->n_history % PREVIEW_HISTORY] = status->second.added.p50_ns;
+    ui->p99_ns[ui->n_history % PREVIEW_HISTORY] = status->second.added.p99_ns;
     ui->n_history++;
     ui->t_history_ns = t_ns;
+}
+
+static struct preview_row make_row(const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static struct preview_row make_row(const char *label, const char *fmt, ...)
+{
+    struct preview_row row = {.label = label};
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(row.text, sizeof(row.text), fmt, ap);
+    va_end(ap);
+    return row;
+}
+
+static struct preview_row frames_row(const struct status *s)
+{
+    char bad[40] = "";
+
+    if (s->frames_bad)
+        (void)snprintf(bad, sizeof(bad), ", %llu bad", (unsigned long long)s->frames_bad);
+    return make_row("frames", "%.1f per second, %llu dropped%s", s->second.fps,
+                    (unsigned long long)s->frames_dropped, bad);
+}
+
+static struct preview_row duration_row(const char *label, const struct percentiles *p)
+{
+    return p->p99_ns > 0
+               ? make_row(label, "p50 %.1f ms, p99 %.1f ms", in_ms(p->p50_ns), in_ms(p->p99_ns))
+               : make_row(label, "measuring");
+}
+
+static struct preview_row radius_row(const struct status *s)
+{
+    const bool limited = s->radius_last >= 0 && s->radius_last < s->radius_requested;
+    struct preview_row row = limited ? make_row("radius", "%d of %d, limited by the budget",
+                                                s->radius_last, s->radius_requested)
+                                     : make_row("radius", "%d", s->radius_requested);
+
+    row.warns = limited;
+    return row;
+}
+
+/* Latency is all since the camera's stamp, the camera's own part of it, and what is added to that,
+ * which is what the budget is for. */
+void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIEW_ROWS])
+{
+    const struct status *s = &ui->status;
+
+    *rows++ = frames_row(s);
+    *rows++ = duration_row("latency", &s->second.latency);
+    *rows++ = make_row("camera", "%.1f ms", in_ms(s->second.camera.p50_ns));
+    *rows = duration_row("added", &s->second.added);
+    rows++->warns = s->budget_ns && s->second.added.p99_ns > s->budget_ns;
+    *rows++ = s->budget_ns ? make_row("budget", "%.1f ms", in_ms(s->budget_ns))
+                           : make_row("budget", "none");
+    *rows++ = radius_row(s);
+    *rows++ = make_row("sigma", "color %.4g, space %.4g", s->sigma_color, s->sigma_space);
+    *rows++ = make_row("engine", "%s", s->engine);
+    *rows++ = make_row("device", "%s", s->device);
 }
 
 int64_t preview_ui_next(const struct preview_ui *ui, int64_t t_ns)

@@ -26,13 +26,23 @@ struct preview_ui {
     int64_t t_toast_ns; /* since when; what is older than it lasts is not shown */
 
     bool have_status;
-    struct sink_status status;
+    struct status status;
     int64_t t_status_ns, t_history_ns;
     int64_t p50_ns[PREVIEW_HISTORY], p99_ns[PREVIEW_HISTORY]; /* second n at [n % size] */
     uint64_t n_history;
 };
 
 enum preview_action_kind { ACTION_NONE, ACTION_ADJUST, ACTION_SNAPSHOT, ACTION_QUIT };
+
+/* A line of the statistics. */
+struct preview_row {
+    const char *label;
+    char text[128];
+    bool warns;
+};
+
+/* The first of them, above the graph, and the others, below it. */
+enum { PREVIEW_ROWS_ABOVE = 5, PREVIEW_ROWS = 9 };
 
 /* What the caller has to do about a key. Everything else is in the state already. */
 struct preview_action {
@@ -64,7 +74,10 @@ bool preview_ui_wants_redraw(struct preview_ui *ui, int64_t t_ns);
 
 /* Whether it is time to ask for the status again, and what to do with the answer. */
 bool preview_ui_wants_status(const struct preview_ui *ui, int64_t t_ns);
-void preview_ui_set_status(struct preview_ui *ui, const struct sink_status *status, int64_t t_ns);
+void preview_ui_set_status(struct preview_ui *ui, const struct status *status, int64_t t_ns);
+
+/* The statistics, from the status. */
+void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIEW_ROWS]);
 
 /* When the window changes next by itself. */
 int64_t preview_ui_next(const struct preview_ui *ui, int64_t t_ns);

@@ -20,10 +20,10 @@ static void quit(void *user)
     (void)user;
 }
 
-static void status(void *user, struct sink_status *ret)
+static void status(void *user, struct status *ret)
 {
     (void)user;
-    memset(ret, 0, sizeof(*ret));
+    status_init(ret);
 }
 
 static void adjust(void *user, const char *key, int steps, char *text, size_t size)
@@ -221,11 +221,10 @@ static void set(struct settings *settings, const char *name, const char *value)
 
 static uint64_t frames_out(struct pipeline *p)
 {
-    struct stats_header header;
-    struct stats stats;
+    struct status s;
 
-    pipeline_stats(p, &header, &stats);
-    return stats.frames_out;
+    pipeline_status(p, &s);
+    return s.frames_out;
 }
 
 /* The program without its main, running, until @stop_fd is readable. */
@@ -291,9 +290,8 @@ static void test_a_pause_is_told(void **state)
  * it ends well. */
 static void expect_all_frames(int signal)
 {
-    struct stats_header header;
     struct pipeline *p;
-    struct stats stats;
+    struct status s;
     struct pollfd done = {.events = POLLIN};
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     char file[] = "/tmp/bilatcam-test-XXXXXX.y4m";
@@ -303,16 +301,16 @@ static void expect_all_frames(int signal)
     assert_int_equal(kill(server, signal), 0);
     done.fd = pipeline_done_fd(p);
     (void)poll(&done, 1, 30000);
-    pipeline_stats(p, &header, &stats);
+    pipeline_status(p, &s);
     (void)kill(server, SIGCONT);
     pipeline_stop(p);
     assert_int_equal(pipeline_close(p), 0);
     (void)close(stop_fd);
     (void)unlink(file);
-    print_message("%d frames out, %d dropped\n", (int)stats.frames_out, (int)stats.frames_dropped);
+    print_message("%d frames out, %d dropped\n", (int)s.frames_out, (int)s.frames_dropped);
     assert_true(done.revents & POLLIN);
-    assert_int_equal(stats.frames_out, 90);
-    assert_in_range(stats.frames_dropped, 0, 30); /* a busy machine loses some by itself */
+    assert_int_equal(s.frames_out, 90);
+    assert_in_range(s.frames_dropped, 0, 30); /* a busy machine loses some by itself */
 }
 
 static void test_a_blocked_display_costs_no_frame(void **state)

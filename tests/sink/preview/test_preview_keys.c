@@ -24,19 +24,17 @@ static void quit(void *user)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static void status(void *user, struct sink_status *ret)
+static void status(void *user, struct status *ret)
 {
     (void)user;
-    *ret = (struct sink_status){
-        .fps = 29.97,
-        .latency_p50_ns = 43000000,
-        .latency_p99_ns = 55000000,
-        .added_p50_ns = 9000000,
-        .added_p99_ns = 21000000,
-        .camera_ns = 34000000,
+    *ret = (struct status){
+        .second = {.fps = 29.97,
+                   .latency = {.p50_ns = 43000000, .p99_ns = 55000000},
+                   .added = {.p50_ns = 9000000, .p99_ns = 21000000},
+                   .camera = {.p50_ns = 34000000}},
         .budget_ns = 33333333,
         .radius_requested = 5,
-        .radius = 3,
+        .radius_last = 3,
         .sigma_color = 18.0,
         .sigma_space = 2.5,
         .frames_dropped = 4,

@@ -211,7 +211,7 @@ static void test_a_message_comes_and_goes(void **state)
 static void test_history(void **state)
 {
     struct preview_ui ui = fresh();
-    struct sink_status s = {.added_p50_ns = 0};
+    struct status s = {.readers = -1};
     int64_t t = 100 * MS;
 
     (void)state;
@@ -221,8 +221,8 @@ static void test_history(void **state)
     assert_true(preview_ui_wants_status(&ui, t + 250 * MS));
     assert_int_equal(ui.n_history, 0); /* nothing was measured yet */
     for (int i = 1; i <= 400; i++, t += 250 * MS) {
-        s.added_p50_ns = i * MS;
-        s.added_p99_ns = 2 * i * MS;
+        s.second.added.p50_ns = i * MS;
+        s.second.added.p99_ns = 2 * i * MS;
         preview_ui_set_status(&ui, &s, t);
     }
     assert_int_equal(ui.n_history, 100);
@@ -230,11 +230,68 @@ static void test_history(void **state)
     assert_int_equal(ui.p99_ns[99 % PREVIEW_HISTORY], 794 * MS);
 }
 
+static void expect_rows(const struct status *s, const char *const texts[PREVIEW_ROWS],
+                        unsigned warned)
+{
+    static const char *const labels[PREVIEW_ROWS] = {
+        "frames", "latency", "camera", "added", "budget", "radius", "sigma", "engine", "device"};
+    struct preview_row rows[PREVIEW_ROWS];
+    struct preview_ui ui = fresh();
+
+    preview_ui_set_status(&ui, s, MS);
+    preview_ui_rows(&ui, rows);
+    for (int i = 0; i < PREVIEW_ROWS; i++) {
+        assert_string_equal(rows[i].label, labels[i]);
+        assert_string_equal(rows[i].text, texts[i]);
+        assert_int_equal(rows[i].warns, warned >> i & 1);
+    }
+}
+
+/* What the statistics say, word for word. */
+static void test_rows(void **state)
+{
+    struct status s = {
+        .second = {.fps = 29.97,
+                   .latency = {.p50_ns = 43 * MS, .p99_ns = 55 * MS},
+                   .camera = {.p50_ns = 34 * MS},
+                   .added = {.p50_ns = 9 * MS, .p99_ns = 21250000}},
+        .budget_ns = 33333333,
+        .radius_requested = 5,
+        .radius_last = 5,
+        .sigma_color = 22.123456,
+        .sigma_space = 2.5,
+        .frames_dropped = 4,
+        .engine = "simd",
+        .device = "a processor",
+    };
+
+    (void)state;
+    expect_rows(&s,
+                (const char *const[]){"30.0 per second, 4 dropped", "p50 43.0 ms, p99 55.0 ms",
+                                      "34.0 ms", "p50 9.0 ms, p99 21.2 ms", "33.3 ms", "5",
+                                      "color 22.12, space 2.5", "simd", "a processor"},
+                0);
+    s.radius_last = 3;
+    s.frames_bad = 7;
+    s.second.added.p99_ns = 34 * MS;
+    expect_rows(&s,
+                (const char *const[]){
+                    "30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms", "34.0 ms",
+                    "p50 9.0 ms, p99 34.0 ms", "33.3 ms", "3 of 5, limited by the budget",
+                    "color 22.12, space 2.5", "simd", "a processor"},
+                1 << 3 | 1 << 5);
+    s = (struct status){.radius_requested = 5, .radius_last = -1};
+    expect_rows(&s,
+                (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
+                                      "measuring", "none", "5", "color 0, space 0", "", ""},
+                0);
+}
+
 /* The window sleeps until something changes, and never for less than that. */
 static void test_next_change(void **state)
 {
     struct preview_ui ui = fresh();
-    const struct sink_status s = {.fps = 30.0};
+    const struct status s = {.second = {.fps = 30.0}};
     const int64_t t = 1000 * MS;
 
     (void)state;
@@ -287,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_arrows_move_the_line),
         cmocka_unit_test(test_a_message_comes_and_goes),
         cmocka_unit_test(test_history),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_next_change),
         cmocka_unit_test(test_letters),
     };

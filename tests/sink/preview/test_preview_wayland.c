@@ -12,7 +12,7 @@ static void quit(void *user)
     (void)user;
 }
 
-static void status(void *user, struct sink_status *ret)
+static void status(void *user, struct status *ret)
 {
     (void)user;
     memset(ret, 0, sizeof(*ret));

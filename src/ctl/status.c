@@ -1,0 +1,122 @@
+#include "ctl/status.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "control/name.h"
+#include "settings/status.h"
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* A property in braces stands for its value. What is before its name there is left out with an
+ * empty value. */
+static const struct line {
+    const char *label, *text;
+} lines[] = {
+    {"state", "{State}{: StateReason}"},
+    {"engine", "{EngineUsed}{, Device}"},
+    {"radius", "{RadiusUsed} of {Radius}"},
+    {"frames/s", "{FpsMeasured}"},
+    {"latency", "{LatencyP50Ms} ms, p99 {LatencyP99Ms} ms, since the camera's stamp"},
+    {"added", "{AddedP50Ms} ms, p99 {AddedP99Ms} ms, without the camera's own {CameraDelayMs} ms"},
+    {"frames", "{FramesIn} in, {FramesOut} out, {FramesDropped} dropped, {FramesBad} damaged"},
+};
+
+enum { N_LINES = sizeof(lines) / sizeof(lines[0]) };
+
+void ctl_properties_add(void *properties, const char *name, const char *value)
+{
+    struct ctl_properties *p = properties;
+    struct ctl_property *new = &p->list[p->n];
+
+    if (p->n == CTL_MAX_PROPERTIES)
+        return;
+    (void)snprintf(new->name, sizeof(new->name), "%s", name);
+    (void)snprintf(new->value, sizeof(new->value), "%s", value);
+    (void)utf8_printable(new->value);
+    p->n++;
+}
+
+static const char *find(const struct ctl_properties *p, const char *name)
+{
+    for (int i = 0; i < p->n; i++)
+        if (!strcmp(p->list[i].name, name))
+            return p->list[i].value;
+    return NULL;
+}
+
+/* @value of the property called @name. */
+static void put_value(const char *name, const char *value, FILE *out)
+{
+    const struct figure *f = figure_find(name);
+
+    if (f && *figure_signature(f) == 'd')
+        fprintf(out, "%.1f", strtod(value, NULL));
+    else
+        fputs(f && f->negative && *value == '-' ? f->negative : value, out);
+}
+
+/* The property that @text, "{before Name}", stands for. Returns its end. */
+static const char *put_property(const struct ctl_properties *p, const char *text, FILE *out)
+{
+    const size_t n_before = strcspn(text + 1, LETTERS);
+    const char *const from = text + 1 + n_before, *const end = strchr(from, '}');
+    const char *value;
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(end - from), from);
+    value = find(p, name);
+    if (value && *value)
+        fprintf(out, "%.*s", (int)n_before, text + 1);
+    put_value(name, value ? value : "", out);
+    return end;
+}
+
+static void print_line(const struct ctl_properties *p, const struct line *line, FILE *out)
+{
+    fprintf(out, "%-11s ", line->label);
+    for (const char *c = line->text; *c; c++) {
+        if (*c == '{')
+            c = put_property(p, c, out);
+        else
+            fputc(*c, out);
+    }
+    fputc('\n', out);
+}
+
+/* Whether a line tells of the property called @name. */
+static bool is_told(const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (int i = 0; i < N_LINES; i++)
+        for (const char *at = lines[i].text; (at = strstr(at, name)); at += n)
+            if (at[n] == '}' && !isalpha((unsigned char)at[-1]))
+                return true;
+    return false;
+}
+
+static void print_figure(const struct figure *f, const char *value, FILE *out)
+{
+    char label[64];
+
+    control_key_name(f->property, label, sizeof(label));
+    fprintf(out, "%-11s ", label);
+    put_value(f->property, value, out);
+    fprintf(out, "%s%s\n", f->unit ? " " : "", f->unit ? f->unit : "");
+}
+
+void ctl_print_status(const struct ctl_properties *p, FILE *out)
+{
+    for (int i = 0; i < N_LINES; i++)
+        print_line(p, &lines[i], out);
+    for (const struct figure *f = figure_table; f->help; f++) {
+        const char *const value = f->property ? find(p, f->property) : NULL;
+
+        if (value && !is_told(f->property))
+            print_figure(f, value, out);
+    }
+}
