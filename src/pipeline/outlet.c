@@ -145,13 +145,13 @@ int outlet_close(struct outlet *o, struct error *err)
 
 bool outlet_holds(const struct outlet *o)
 {
-    return o->sink ? o->sink->hold : o->ops->device;
+    return o->ops->virtual_camera;
 }
 
 /* What is not live comes soon enough, and a window waits for that. */
 bool outlet_wants_card(const struct outlet *o)
 {
-    return outlet_holds(o) || (o->sink && o->sink->card && stream_live(o->stream));
+    return outlet_holds(o) || (o->ops->card && stream_live(o->stream));
 }
 
 const char *outlet_name(const struct outlet *o)
@@ -222,7 +222,7 @@ int outlet_write(struct outlet *o, const struct frame *f, const struct frame *be
     o->shown_state = -1;
     f = fit(o, f, &o->scratch);
     if (before)
-        before = o->sink->compare ? fit(o, before, &o->scratch_before) : NULL;
+        before = o->ops->compare ? fit(o, before, &o->scratch_before) : NULL;
     return write_now(o, f, before, err);
 }
 

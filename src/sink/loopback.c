@@ -183,7 +183,6 @@ static struct loopback *loopback_create(const struct sink_config *config)
     if (!l)
         return NULL;
     l->base.ops = &sink_v4l2loopback;
-    l->base.hold = true;
     l->fd = -1;
     l->stop_fd = config->stop_fd;
     l->paced = config->pace;

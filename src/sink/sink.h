@@ -37,16 +37,15 @@ struct sink {
     const struct sink_ops *ops;
     char name[160];       /* in words: "bilatcam (/dev/video20)" */
     struct frame picture; /* format, size, colour and strides that write wants; no planes */
-    bool hold;            /* readers expect frames at all times: repeat the last one */
-    bool card;            /* write takes the card (picture/card.h), too, while nothing comes */
-    bool compare;         /* write wants the picture before the filter, too */
 };
 
 struct sink_ops {
     const char *name;
     const char *missing; /* in words, why it is not built in: nothing else is set then; or NULL */
     bool device;         /* what fails may work again later */
-    bool virtual_camera; /* other programs take pictures from it */
+    bool virtual_camera; /* other programs take pictures from it, and expect some at all times */
+    bool card;           /* write takes the card (picture/card.h), too, while nothing comes */
+    bool compare;        /* write wants the picture before the filter, too */
     bool discards;       /* nobody gets to see what it takes */
 
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);

@@ -247,7 +247,7 @@ static int screen_write(struct sink *s, const struct frame *f, const struct fram
         screen.fails_at = -1;
         return error_set(err, -ENOSPC, "screen is full");
     }
-    if (!before && (s->hold || s->card)) {
+    if (!before && s->ops->compare) {
         screen.n_cards++;
         return 0;
     }
@@ -272,28 +272,39 @@ static int card_screen_open(struct sink **ret, const struct sink_config *config,
     const int r = screen_open(ret, config, err);
 
     screen.sink.ops = &card_screen_ops;
-    screen.sink.card = screen.sink.compare = true;
     return r;
 }
 
-const struct sink_ops card_screen_ops = {
-    .name = "window", .open = card_screen_open, .write = screen_write, .close = screen_close};
+const struct sink_ops card_screen_ops = {.name = "window",
+                                         .card = true,
+                                         .compare = true,
+                                         .open = card_screen_open,
+                                         .write = screen_write,
+                                         .close = screen_close};
 
 static int device_screen_open(struct sink **ret, const struct sink_config *config,
                               struct error *err)
 {
     const int r = screen_open(ret, config, err);
 
-    /* It asks for the picture before the filter, which cards have not: so they are told apart. */
     screen.sink.ops = &device_screen_ops;
-    screen.sink.hold = screen.sink.compare = true;
     return r;
 }
 
+static int device_screen_readers(struct sink *s)
+{
+    (void)s;
+    return -1;
+}
+
+/* It asks for the picture before the filter, which cards have not: so they are told apart. */
 const struct sink_ops device_screen_ops = {.name = "device",
                                            .device = true,
+                                           .virtual_camera = true,
+                                           .compare = true,
                                            .open = device_screen_open,
                                            .write = screen_write,
+                                           .readers = device_screen_readers,
                                            .close = screen_close};
 
 void open_bench(struct bench *b, struct engine *engine)

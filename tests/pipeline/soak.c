@@ -241,7 +241,6 @@ static int screen_open(struct sink **ret, const struct sink_config *config, stru
     if (!s)
         return error_set(err, -ENOMEM, "out of memory");
     s->ops = &screen_ops;
-    s->hold = true;
     s->picture = config->picture;
     s->picture.width += 2 * (int)roll(&screen_dice, 3); /* held at another size by a reader */
     (void)frame_layout_packed(&s->picture);

@@ -137,12 +137,12 @@ static void test_sink_flags(void **state)
 {
     const struct {
         const struct sink_ops *ops;
-        bool device, virtual_camera, discards;
+        bool device, virtual_camera, card, compare, discards;
     } cases[] = {
         {&sink_v4l2loopback, .device = true, .virtual_camera = true},
         {&sink_y4m, false},
         {&sink_null, .discards = true},
-        {window_sink, false},
+        {window_sink, .card = !window_sink->missing, .compare = !window_sink->missing},
     };
 
     (void)state;
@@ -152,6 +152,8 @@ static void test_sink_flags(void **state)
         assert_non_null(ops->name);
         assert_int_equal(ops->device, cases[i].device);
         assert_int_equal(ops->virtual_camera, cases[i].virtual_camera);
+        assert_int_equal(ops->card, cases[i].card);
+        assert_int_equal(ops->compare, cases[i].compare);
         assert_int_equal(ops->discards, cases[i].discards);
         if (!ops->missing)
             assert_true(ops->open && ops->write && ops->close &&

@@ -29,7 +29,6 @@ static inline struct sink *open_well(const struct sink_ops *ops, const struct si
     if (ops->open(&s, config, &err))
         fail_msg("%s", err.text);
     assert_ptr_equal(s->ops, ops);
-    assert_false(s->hold);
     return s;
 }
 

@@ -327,7 +327,6 @@ static int create(struct preview **ret, const struct sink_config *config)
     (void)condition_init(&p->changed);
     p->base.ops = &sink_preview;
     (void)snprintf(p->base.name, sizeof(p->base.name), "preview window");
-    p->base.card = p->base.compare = true;
     p->control = config->control;
     p->guarded = (struct sink_control){p, guarded_status, guarded_adjust, guarded_quit};
     p->alone = config->alone;
@@ -444,6 +443,8 @@ static int preview_close(struct sink *s, struct error *err)
 
 const struct sink_ops sink_preview = {
     .name = "preview",
+    .card = true,
+    .compare = true,
     .open = preview_open,
     .write = preview_write,
     .close = preview_close,

@@ -54,7 +54,6 @@ static struct sink *open_well(const struct sink_config *config)
     if (sink_preview.open(&s, config, &err))
         fail_msg("%s", err.text);
     assert_ptr_equal(s->ops, &sink_preview);
-    assert_false(s->hold);
     return s;
 }
 
