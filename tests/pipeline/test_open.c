@@ -1,14 +1,17 @@
-/* Opening the pipeline while descriptors run out. */
+/* Opening the pipeline: with what the tables of sources and sinks say of each, and while
+ * descriptors run out. */
 #include "tests/lib/unit.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "pipeline/pipeline.h"
+#include "pipeline/backends.h"
+#include "pipeline/parts.h"
 
 static int n_left = -1; /* eventfds that can still be made; negative: any number */
 
@@ -37,24 +40,132 @@ static int count_descriptors(void)
     return n;
 }
 
+static struct settings settings_for(const char *input, const char *output)
+{
+    struct settings s;
+
+    settings_init(&s);
+    (void)snprintf(s.input, sizeof(s.input), "%s", input);
+    (void)snprintf(s.output, sizeof(s.output), "%s", output);
+    (void)snprintf(s.engine, sizeof(s.engine), "simd");
+    return s;
+}
+
+static struct pipeline *open_well(const struct settings *s, int stop_fd)
+{
+    struct pipeline *p = NULL;
+    struct error err = {.text = ""};
+
+    if (pipeline_open(&p, s, stop_fd, &err))
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static void open_badly(const struct settings *s, int stop_fd, int code, const char *text)
+{
+    struct pipeline *p = NULL;
+    struct error err = {.text = ""};
+
+    assert_int_equal(pipeline_open(&p, s, stop_fd, &err), code);
+    assert_non_null(strstr(err.text, text));
+    assert_null(p);
+}
+
+/* Only a device may come later. */
+static void test_wait(void **state)
+{
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct settings camera = settings_for("No such camera", "null:");
+    struct settings file = settings_for("./no such file", "null:");
+
+    (void)state;
+    camera.wait = file.wait = true;
+    assert_int_equal(pipeline_close(open_well(&camera, stop_fd)), 0);
+    open_badly(&file, stop_fd, -ENOENT, "no such file");
+    (void)close(stop_fd);
+}
+
+static void test_on_demand(void **state)
+{
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct settings s = settings_for("test:", "null:");
+
+    (void)state;
+    s.on_demand = ON_DEMAND_ON;
+    open_badly(&s, stop_fd, -EINVAL, "the output must be a virtual camera, not 'null:'");
+    (void)close(stop_fd);
+}
+
+/* A source takes the place of another one that is live, if it can and is live itself. */
+static void test_another_source(void **state)
+{
+    static const struct {
+        const char *input;
+        uint32_t fps;
+        bool reopens;
+    } cases[] = {
+        {"test:chart", 30, true}, {"test:", 15, true},  {"No such camera", 0, true},
+        {"test:", 0, false},      {"x.y4m", 30, false},
+    };
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct settings first = settings_for("test:", "null:");
+    struct pipeline *p;
+
+    (void)state;
+    first.fps = (struct fraction){30, 1};
+    p = open_well(&first, stop_fd);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct settings other = settings_for(cases[i].input, "null:");
+
+        if (cases[i].fps)
+            other.fps = (struct fraction){cases[i].fps, 1};
+        pipeline_apply(p, &other);
+        assert_int_equal(p->stages.capture.has_next_request, cases[i].reopens);
+        pipeline_apply(p, &first);
+        p->stages.capture.has_next_request = false;
+    }
+    assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
+}
+
+/* The window ends the program if nothing else shows the pictures. */
+static void test_window(void **state)
+{
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    char path[] = "/tmp/bilatcam-open-XXXXXX.y4m";
+    const int file = mkstemps(path, 4);
+    const char *const outputs[] = {"null:", path};
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(setenv("SDL_VIDEODRIVER", "dummy", 1), 0);
+    for (int i = 0; i < 2; i++) {
+        struct settings s = settings_for("test:", outputs[i]);
+        struct pipeline *p;
+
+        s.preview = true;
+        if (window_sink->missing) {
+            open_badly(&s, stop_fd, -ENOTSUP, window_sink->missing);
+            continue;
+        }
+        p = open_well(&s, stop_fd);
+        assert_int_equal(p->stages.output.outlets[1].config.alone, i == 0);
+        assert_int_equal(pipeline_close(p), 0);
+    }
+    (void)unlink(path);
+    (void)close(file);
+    (void)close(stop_fd);
+}
+
 static void test_descriptors_run_out(void **state)
 {
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), before = count_descriptors();
-    struct settings s;
+    const struct settings s = settings_for("test:", "null:");
 
     (void)state;
-    settings_init(&s);
-    (void)snprintf(s.input, sizeof(s.input), "test:");
-    (void)snprintf(s.output, sizeof(s.output), "null:");
-    (void)snprintf(s.engine, sizeof(s.engine), "simd");
     for (int n = 0; n < 3; n++) {
-        struct pipeline *p = NULL;
-        struct error err = {.text = ""};
-
         n_left = n;
-        assert_int_equal(pipeline_open(&p, &s, stop_fd, &err), -EMFILE);
-        assert_non_null(strstr(err.text, strerror(EMFILE)));
-        assert_null(p);
+        open_badly(&s, stop_fd, -EMFILE, strerror(EMFILE));
         assert_int_equal(count_descriptors(), before);
     }
     n_left = -1;
@@ -64,6 +175,10 @@ static void test_descriptors_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_on_demand),
+        cmocka_unit_test(test_another_source),
+        cmocka_unit_test(test_window),
         cmocka_unit_test(test_descriptors_run_out),
     };
 
