@@ -41,6 +41,7 @@ void filtering_open(struct filtering *f, struct stream *stream, struct engine *e
 
     f->stream = stream;
     f->engine = engine;
+    f->cpu = &engine_simd;
     f->config = *config;
     backoff_works(&f->retries, now_ns());
     f->rest_ns = rest_ns;
@@ -80,7 +81,7 @@ static int stand_in(struct filtering *f, struct engine **ret)
     *ret = f->engine;
     f->lost = f->engine->ops;
     f->engine = NULL;
-    r = engine_simd.create(&f->engine, &f->config, &err);
+    r = f->cpu->create(&f->engine, &f->config, &err);
     if (r == 0)
         publish_engine(f);
     f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */

@@ -34,7 +34,8 @@ struct filtering {
     int depth;                   /* frames in flight at most */
     void *memory;                /* of all slots, which engines pin */
     size_t memory_size;
-    const struct engine_ops *lost; /* what the CPU stands in for, NULL: nothing */
+    const struct engine_ops *cpu;  /* takes over when a device fails */
+    const struct engine_ops *lost; /* what that stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
     struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
     int64_t rest_ns;               /* idle time before a device is released */

@@ -1,7 +1,6 @@
 #pragma once
 /* An engine on the bench that writes down what it is told. When it breaks, one of the same kind
- * takes over, because it is in the place of the CPU's: link with --wrap=engine_simd. Context: one
- * bench at a time. */
+ * takes over in the place of the CPU's. Context: one bench at a time. */
 #include "tests/pipeline/bench.h"
 
 #define RECORDED_MAX 4096
