@@ -7,6 +7,7 @@
  * 2^(-1/8), so that p^8 is below 2^15 and the last squaring can round to Q15. Products are
  * collected in 16 bits and widened where the plan says that they might overflow. */
 #include "engine/simd/rows_fixed_weight.h"
+#include "engine/simd/rows_joint.h"
 #include "engine/simd/rows_pairs.h"
 
 struct fixed_sums {
@@ -152,19 +153,10 @@ INLINE bool fixed_mean_chroma(const struct fixed_state *s, const struct row_job 
                               int half, F w, float scale, I uv[2])
 {
     const struct row_scale *k = &s->plan->scale;
-    const size_t row = ((size_t)job->columns + ROW_LANES_MAX - 1) / ROW_LANES_MAX * ROW_LANES_MAX;
     F u = f_from_i(s->wide.u[half]), v = f_from_i(s->wide.v[half]);
 
-    if (job->joint == JOINT_ADD) {
-        u = f_add(u, f_load(job->sums + at));
-        v = f_add(v, f_load(job->sums + row + at));
-        w = f_add(w, f_load(job->sums + 2 * row + at));
-    } else if (job->joint == JOINT_STORE) {
-        f_store(job->sums + at, u);
-        f_store(job->sums + row + at, v);
-        f_store(job->sums + 2 * row + at, w);
+    if (!joint_chroma(job, at, &u, &v, &w))
         return false;
-    }
     w = f_div(f_set1(scale), w);
     u = f_add(fixed_half(s->centre[PLANE_U], half), f_mul(u, w));
     v = f_add(fixed_half(s->centre[PLANE_V], half), f_mul(v, w));

@@ -1,6 +1,7 @@
 /* The floating-point row kernels, in terms of the vector operations of the file that includes
  * this; F holds LANES / 2 floats. Multiplications and additions are never fused (the build
  * says -ffp-contract=off), so that processors with and without fused ones agree. */
+#include "engine/simd/rows_joint.h"
 #include "engine/simd/rows_pairs.h"
 
 struct real_state {
@@ -113,19 +114,10 @@ INLINE void real_store(uint8_t *out, F low, F high)
 INLINE bool real_mean_chroma(struct real_state *s, const struct row_job *job, size_t at, F uv[2])
 {
     const struct row_scale *k = &job->plan->scale;
-    const size_t row = ((size_t)job->columns + ROW_LANES_MAX - 1) / ROW_LANES_MAX * ROW_LANES_MAX;
     F u = s->u, v = s->v, w = f_add(s->w[0], s->w[1]);
 
-    if (job->joint == JOINT_ADD) {
-        u = f_add(u, f_load(job->sums + at));
-        v = f_add(v, f_load(job->sums + row + at));
-        w = f_add(w, f_load(job->sums + 2 * row + at));
-    } else if (job->joint == JOINT_STORE) {
-        f_store(job->sums + at, u);
-        f_store(job->sums + row + at, v);
-        f_store(job->sums + 2 * row + at, w);
+    if (!joint_chroma(job, at, &u, &v, &w))
         return false;
-    }
     w = f_div(f_set1(1.0F), w);
     u = f_add(s->centre[PLANE_U], f_mul(u, w));
     v = f_mul(f_add(s->centre[PLANE_V], f_mul(v, w)), f_set1(k->v));
