@@ -1,6 +1,5 @@
 /* Block shapes as the engine chooses them: measured on the first run, read on the second, never
  * with other pixels than without, and what the engine gains by them. */
-#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cuda/autotune.h"
 #include "cuda/strips.h"
 

@@ -1,6 +1,5 @@
 /* Several cameras on one GPU, each fed at 30 frames per second: engines side by side in threads of
  * one process, then each in a process of its own, as one daemon per camera has it. */
-#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tests/lib/images.h"
 
 #define MAX_CAMERAS 64
@@ -94,13 +94,6 @@ static void feed(struct camera *c, int64_t t_start_ns, struct tally *ret)
     }
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int report(const char *where, const struct tally *tallies, int n)
 {
     static double us[MAX_CAMERAS * FRAMES];
@@ -115,7 +108,7 @@ static int report(const char *where, const struct tally *tallies, int n)
         printf("FAIL cameras: %d of %d frames from %d %s\n", total, n * FRAMES, n, where);
         return 1;
     }
-    qsort(us, (size_t)total, sizeof(us[0]), compare_doubles);
+    lab_sort(us, total);
     printf("%2d %-9s 1920x1080 at 30 fps, radius 5, disc: us p50 %8.1f  p99 %8.1f  max %8.1f, "
            "%d of %d late\n",
            n, where, us[total / 2], us[total * 99 / 100], us[total - 1], late, total);

@@ -1,12 +1,12 @@
 /* The engine as its users see it: latency of one frame, throughput of many, and whether every
  * road through the device gives the same pixels. */
-#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tests/lib/images.h"
 
 #define MAX_DEPTH 8
@@ -50,13 +50,6 @@ static void pool_close(struct pool *p, struct engine *e)
     free(p->memory);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Latencies of @n frames in the order of their length. */
 static int measure_latency(struct engine *e, struct pool *p, const struct filter *f, double *us,
                            int n)
@@ -73,7 +66,7 @@ static int measure_latency(struct engine *e, struct pool *p, const struct filter
         if (i >= 0)
             us[i] = (double)(now_ns() - t0) / 1000.0;
     }
-    qsort(us, (size_t)n, sizeof(us[0]), compare_doubles);
+    lab_sort(us, n);
     return 0;
 }
 

@@ -66,16 +66,21 @@ void picture_fill_rgb(struct frame *f)
     }
 }
 
-static int compare_floats(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
+    const double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
 
+void lab_sort(double *times, int n)
+{
+    qsort(times, (size_t)n, sizeof(times[0]), compare_doubles);
+}
+
 /* Milliseconds that @n launches take, or a negative errno. */
-static float time_launches(struct lab *lab, int (*launch)(const void *, cudaStream_t),
-                           const void *job, int n)
+static double time_launches(struct lab *lab, int (*launch)(const void *, cudaStream_t),
+                            const void *job, int n)
 {
     float ms = 0;
     int r = 0;
@@ -88,32 +93,32 @@ static float time_launches(struct lab *lab, int (*launch)(const void *, cudaStre
         r = bilateral_errno(cudaEventSynchronize(lab->end));
     if (r == 0)
         r = bilateral_errno(cudaEventElapsedTime(&ms, lab->begin, lab->end));
-    return r ? (float)r : ms;
+    return r ? (double)r : (double)ms;
 }
 
 double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
                 const void *job)
 {
-    float ms[SAMPLES] = {0};
+    double ms[SAMPLES] = {0};
     int n = 1;
 
     (void)time_launches(lab, launch, job, 3);
     ms[0] = time_launches(lab, launch, job, 10);
     if (ms[0] < 0)
         return ms[0];
-    n = (int)(SAMPLE_US / (1000.0 * (double)ms[0] / 10)) + 1;
+    n = (int)(SAMPLE_US / (1000.0 * ms[0] / 10)) + 1;
     for (int i = 0; i < SAMPLES; i++) {
         ms[i] = time_launches(lab, launch, job, n);
         if (ms[i] < 0)
             return ms[i];
     }
-    qsort(ms, SAMPLES, sizeof(ms[0]), compare_floats);
-    return 1000.0 * (double)ms[SAMPLES / 2] / n;
+    lab_sort(ms, SAMPLES);
+    return 1000.0 * ms[SAMPLES / 2] / n;
 }
 
 /* The time of one launch whose picture has to come from memory; negative on failure. */
-static float time_cold_launch(struct lab *lab, int (*launch)(const void *, cudaStream_t),
-                              const void *job)
+static double time_cold_launch(struct lab *lab, int (*launch)(const void *, cudaStream_t),
+                               const void *job)
 {
     const int r = bilateral_errno(cudaMemsetAsync(lab->flush, 0, lab->flush_bytes, lab->stream));
 
@@ -123,16 +128,16 @@ static float time_cold_launch(struct lab *lab, int (*launch)(const void *, cudaS
 double lab_time_cold(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
                      const void *job)
 {
-    float ms[SAMPLES];
+    double ms[SAMPLES];
 
     (void)time_cold_launch(lab, launch, job);
     for (int i = 0; i < SAMPLES; i++) {
         ms[i] = time_cold_launch(lab, launch, job);
         if (ms[i] < 0)
-            return (double)ms[i];
+            return ms[i];
     }
-    qsort(ms, SAMPLES, sizeof(ms[0]), compare_floats);
-    return 1000.0 * (double)ms[SAMPLES / 2];
+    lab_sort(ms, SAMPLES);
+    return 1000.0 * ms[SAMPLES / 2];
 }
 
 /* Memory that fills the second level cache twice over, so that nothing of a picture is left. */

@@ -32,6 +32,9 @@ double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t str
 double lab_time_cold(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),
                      const void *job);
 
+/* The @n times in the order of their length. */
+void lab_sort(double *times, int n);
+
 int picture_alloc(struct device_picture *d, const struct frame *like);
 void picture_free(struct device_picture *d);
 

@@ -1,12 +1,12 @@
 /* The video filter of R'G'B'A bytes as it is published: with a pipeline around it that sends frames
  * by turns over two streams, from pinned memory through both conversions and back. What crosses the
  * bus is YUYV, in its favour: R'G'B'A, as published, is twice as much. */
-#include "base/clock.h"
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "tests/lib/images.h"
 
 #define LANES 2
@@ -94,13 +94,6 @@ static int lane_wait(const struct lane *l)
     return bilateral_errno(cudaEventSynchronize(l->done));
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int measure_latency(struct lane *l, double *ret_us)
 {
     double us[LATENCIES];
@@ -116,7 +109,7 @@ static int measure_latency(struct lane *l, double *ret_us)
         if (i >= 0)
             us[i] = (double)(now_ns() - t0) / 1000.0;
     }
-    qsort(us, LATENCIES, sizeof(us[0]), compare_doubles);
+    lab_sort(us, LATENCIES);
     *ret_us = us[LATENCIES / 2];
     return 0;
 }

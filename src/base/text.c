@@ -68,7 +68,7 @@ char *utf8_printable(char *text)
     return text;
 }
 
-void json_print_string(FILE *out, const char *text)
+static void print_string(FILE *out, const char *text, bool json)
 {
     const unsigned char *p = (const unsigned char *)text;
 
@@ -76,12 +76,12 @@ void json_print_string(FILE *out, const char *text)
     while (*p) {
         const size_t n = character_length(p);
 
-        if (!n)
+        if (!n || (!json && is_control(p)))
             (void)fputc('?', out);
-        else if (*p == '"' || *p == '\\')
-            (void)fprintf(out, "\\%c", *p);
         else if (is_control(p))
             (void)fprintf(out, "\\u%04x", p[n - 1]); /* U+0080 to U+009f end in that byte */
+        else if (*p == '"' || (json && *p == '\\'))
+            (void)fprintf(out, "%c%c", json ? '\\' : '"', *p);
         else
             (void)fwrite(p, 1, n, out);
         p += n ? n : 1;
@@ -89,21 +89,12 @@ void json_print_string(FILE *out, const char *text)
     (void)fputc('"', out);
 }
 
+void json_print_string(FILE *out, const char *text)
+{
+    print_string(out, text, true);
+}
+
 void csv_print_string(FILE *out, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-
-    (void)fputc('"', out);
-    while (*p) {
-        const size_t n = character_length(p);
-
-        if (!n || is_control(p))
-            (void)fputc('?', out);
-        else if (*p == '"')
-            (void)fputs("\"\"", out);
-        else
-            (void)fwrite(p, 1, n, out);
-        p += n ? n : 1;
-    }
-    (void)fputc('"', out);
+    print_string(out, text, false);
 }

@@ -153,8 +153,7 @@ int control_open(struct control **ret, const char *instance, const struct contro
     c->host = *host;
     if (instance && control_service_name(instance, c->name)) {
         free(c);
-        return error_usage(
-            err, "instance '%s': must be letters, digits and underscores, at most 64", instance);
+        return error_usage(err, "instance '%s': " CONTROL_INSTANCE_RULE, instance);
     }
     systemd_init(&c->systemd);
     r = sd_event_new(&c->event);

@@ -7,8 +7,8 @@
 
 #define CONTROL_NAME_MAX 128
 
-/* The service's name for an instance, "" being the only one. -EINVAL: an instance is made of
- * letters, digits and underscores, at most 64. */
+/* The service's name for an instance, "" being the only one. -EINVAL: not such an instance. */
+#define CONTROL_INSTANCE_RULE "must be letters, digits and underscores, at most 64"
 int control_service_name(const char *instance, char name[CONTROL_NAME_MAX]);
 
 /* "sigma-color" to "SigmaColor" and back. What does not fit is cut. */

@@ -423,9 +423,7 @@ int main(int argc, char **argv)
         }
     }
     if (control_service_name(c.instance, c.name)) {
-        fprintf(stderr,
-                "bilatcamctl: instance '%s': must be letters, digits and underscores, at most 64\n",
-                c.instance);
+        fprintf(stderr, "bilatcamctl: instance '%s': " CONTROL_INSTANCE_RULE "\n", c.instance);
         return STATUS_USAGE;
     }
     return finish_output(run(&c, argv + optind, argc - optind));

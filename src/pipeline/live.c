@@ -1,10 +1,10 @@
-#include "base/clock.h"
 #include "pipeline/parts.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "pipeline/backends.h"
 

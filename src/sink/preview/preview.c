@@ -6,7 +6,6 @@
  * new frames. The writer does not do that itself, because a stuck display server may hold the
  * window system's locks for any time. A window thread that does not come back from there is
  * left behind, and frees what is left once it does. */
-#include "base/clock.h"
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "picture/snapshot.h"

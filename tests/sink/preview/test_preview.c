@@ -1,6 +1,5 @@
 /* The preview window, on a display that test_preview.sh provides: what it shows is looked at as a
  * screenshot, and writing to it is timed while the display server stands still. */
-#include "base/clock.h"
 #include "tests/sink/preview/helpers.h"
 
 #include <errno.h>
@@ -10,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "picture/colour.h"
 #include "pipeline/pipeline.h"
 
