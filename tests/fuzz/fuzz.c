@@ -17,14 +17,6 @@ void must(bool holds, const char *what)
     abort();
 }
 
-uint8_t input_u8(struct input *in)
-{
-    if (!in->left)
-        return 0;
-    in->left--;
-    return *in->data++;
-}
-
 uint32_t input_u32(struct input *in)
 {
     uint32_t v = 0;

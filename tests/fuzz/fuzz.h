@@ -1,25 +1,16 @@
 #pragma once
-/* What the harnesses share: the input read value by value, and pictures in memory of their exact
+/* What the harnesses share: the input, files in memory, and pictures in memory of their exact
  * size. */
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "picture/frame.h"
+#include "tests/lib/input.h"
 
 /* libFuzzer calls it with every input. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process with @what when something that must hold does not. */
-void must(bool holds, const char *what);
-
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-/* The next value, low byte first; what lies beyond the end is 0. */
-uint8_t input_u8(struct input *in);
+/* The next four, low byte first. */
 uint32_t input_u32(struct input *in);
 
 /* The path of a file in memory that holds @data, valid until the next call. */
@@ -30,8 +21,7 @@ const char *memory_file(const void *data, size_t size);
 void picture_alloc(struct frame *f, size_t slack, uint8_t seed);
 void picture_free(struct frame *f);
 
-/* Whether every byte, every sample may be read, as the sanitizer knows it. */
-void bytes_touch(const void *data, size_t size);
+/* Whether every sample may be read, as the sanitizer knows it. */
 void picture_touch(const struct frame *f);
 
 /* The bytes between rows, which are nobody's to write, still are what picture_alloc() made them. */

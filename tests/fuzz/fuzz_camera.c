@@ -1,7 +1,7 @@
 /* A camera whose driver lies. Bytes: what is asked for (format, columns / 2, rows, frames per
  * second), then what kernel.h says. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/kernel.h"
+#include "tests/lib/kernel.h"
 
 #include "base/log.h"
 #include "source/source.h"

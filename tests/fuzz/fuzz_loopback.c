@@ -2,7 +2,7 @@
  * to be written (yu12, at a pace, as a caller's memory has them), frames per second, then what
  * kernel.h says. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/kernel.h"
+#include "tests/lib/kernel.h"
 
 #include "base/log.h"
 #include "sink/sink.h"

@@ -2,8 +2,9 @@
 """house.py [FOLDER]: keeps the rules of docs/architecture.md.
 
 Which room may see which, counted over all that a file reaches through includes; doors; what single
-files must not see; no circle of files; no long file, no long function. Prints rooms, floors,
-arrows, arrows upward and circles at the end. It first checks itself with planted violations.
+files must not see; no circle of files; tests in the folder of their room, and in tests/lib what two
+folders use; no long file, no long function. Prints rooms, floors, arrows, arrows upward and circles
+at the end. It checks itself with planted violations.
 """
 import fnmatch
 import os
@@ -52,10 +53,14 @@ SIDE_DOORS = [
     ("cuda/kernel/kernels.h", "cuda/lab", "the lab times the launchers themselves"),
     ("cuda/autotune.h", "cuda/lab", "the lab measures what it chooses"),
     ("cuda/strips.h", "cuda/lab", "likewise"),
+    ("tests/lib/images.h", "cuda/lab tools/bench", "what is measured is compared, too"),
 ]
 
-# Outside of the rooms: generated, and what the tests share with those that measure.
-NO_ROOM = {"config-build.h", "tests/lib/images.h"}
+# Outside of the rooms: generated.
+NO_ROOM = {"config-build.h"}
+
+# Folders in tests that are of no single room.
+NO_ROOMS_TESTS = {"lib", "program", "rules", "fuzz", "vm"}
 
 PURE = ("src/filter/*.[ch] src/base/backoff.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
         "<stdint.h> <stdlib.h> <string.h> <math.h>")
@@ -68,18 +73,25 @@ ONLY = [
     ("*.cu *.cuh", "cuda/kernel/* cuda/lab/rungs.h <*>"),
 ]
 
-# Files, and what they must not see. The first row that names a file counts.
+# The ends of the house that belong to the stages.
+CAPTURE = "src/source/* src/pipeline/capture.h "
+FILTERING = "src/engine/* src/pipeline/filtering.h src/pipeline/restart.h "
+OUTPUT = "src/sink/* src/pipeline/output.h src/pipeline/outlet.h "
+BUILD = "config-build.h "
+
+# Files, and what they must not see. The first row that names a file counts. Output sees sources,
+# because some of them know the picture without its noise.
 NEVER = [
     ("src/engine/table.c", ""),
     ("src/engine/*", "src/engine/table.h"),
-    ("src/pipeline/backends.*", "src/engine/*"),
+    ("src/pipeline/backends.*", FILTERING),
     ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h "
-     "src/pipeline/stages.*", "config-build.h"),
-    ("src/pipeline/capture.*", "src/sink/* src/engine/* config-build.h"),
-    ("src/pipeline/filtering.* src/pipeline/restart.*", "src/source/* src/sink/* config-build.h"),
-    ("src/pipeline/output.*", "src/engine/* config-build.h"),
-    ("src/pipeline/outlet.*", "src/source/* src/engine/* config-build.h"),
-    ("src/pipeline/*", "src/source/* src/engine/* src/sink/* config-build.h"),
+     "src/pipeline/stages.*", BUILD),
+    ("src/pipeline/capture.*", FILTERING + OUTPUT + BUILD),
+    ("src/pipeline/filtering.* src/pipeline/restart.*", CAPTURE + OUTPUT + BUILD),
+    ("src/pipeline/output.*", FILTERING + BUILD + "src/pipeline/capture.h"),
+    ("src/pipeline/outlet.*", CAPTURE + FILTERING + BUILD + "src/pipeline/output.h"),
+    ("src/pipeline/*", CAPTURE + FILTERING + OUTPUT + BUILD),
     ("src/source/*", "src/picture/snapshot*.h src/picture/font.h src/picture/card.h"),
 ]
 
@@ -109,9 +121,9 @@ class House:
         self.found = []
         self.used = set()  # exceptions that were needed
         self.parts = sorted([*self.floor, *SUBROOMS], key=len, reverse=True)
-        self.code = {f: t for f, t in files.items()
-                     if f.split("/")[0] != "tests" and re.search(r"\.(c|h|cu|cuh|cpp)$", f)}
-        self.includes = {f: self.direct(f, text) for f, text in self.code.items()}
+        self.includes = {f: self.direct(f, text) for f, text in files.items()
+                         if re.search(r"\.(c|h|cu|cuh|cpp)$", f)}
+        self.code = [f for f in self.includes if not f.startswith("tests/")]
 
     def say(self, text):
         if text not in self.found:
@@ -147,6 +159,8 @@ class House:
 
     def check_door(self, file, header):
         part, own = self.part(header), self.part(file)
+        if header.startswith("tests/"):
+            part = "tests"
         if part in (own, None) or part in OPEN:
             return
         room = self.room(header)
@@ -190,7 +204,7 @@ class House:
         for file, headers in self.includes.items():
             unit = os.path.splitext(file)[0]
             sees.setdefault(unit, set()).update(
-                os.path.splitext(h)[0] for h in headers if h in self.code)
+                os.path.splitext(h)[0] for h in headers if h in self.includes)
         reach = {}
         for unit in sees:
             seen, queue = set(), [unit]
@@ -202,6 +216,25 @@ class House:
         return {tuple(sorted({u, *(v for v in reach[u] if u in reach.get(v, ()))}))
                 for u in sees} - {(u,) for u in sees}
 
+    def check_tests(self):
+        """Tests are in the folder of their room, and share in tests/lib what two folders use."""
+        rooms = {room.split("/")[-1] for room in self.floor} | NO_ROOMS_TESTS
+        users = {f[10:]: set() for f in self.files
+                 if re.match(r"tests/lib/(?!test_).*\.(h|sh)$", f)}
+        for file, text in self.files.items():
+            top, folder = file.split("/")[:2] if file.count("/") > 1 else (file, "")
+            if top == "tests" and folder not in rooms:
+                self.say(f"{file} is in the folder of no room")
+            for header in self.includes.get(file, ()):
+                if top == "tests" and re.match(rf"tests/(?!lib/|{folder}/)", header):
+                    self.say(f"{file} includes {header}: what two folders share is in tests/lib")
+            if folder not in ("lib", "rules"):
+                for name in re.findall(r"\blib/([\w.]+)", text):
+                    users.setdefault(name, set()).add(top if top != "tests" else folder)
+        for name, folders in users.items():
+            if len(folders) < 2 and f"tests/lib/{name}" in self.files:
+                self.say(f"tests/lib/{name} is shared by {len(folders)} folders, not by two")
+
     def check_lengths(self):
         for file, text in self.files.items():
             if not re.search(r"\.(c|h|cu|cuh|cpp|sh|py|build)$", file) and text[:2] != "#!":
@@ -210,7 +243,7 @@ class House:
             self.check_length(file, len(lines), MAX_FILE)
             start = None
             for i, line in enumerate(lines):
-                if line == "{" or re.match(r"[\w-]+\(\) [{(]$", line):
+                if line == "{" or re.match(r"[\w-]+\(\) [{(]( #.*)?$", line):
                     start = i
                     while start and lines[start][0] == "{" and lines[start - 1] > " " and \
                             not lines[start - 1].endswith((";", "}", "*/")):
@@ -242,6 +275,7 @@ class House:
         upward = [(a, b) for a, b in arrows if self.floor[a] <= self.floor[b]]
         for a, b in upward:
             self.say(f"an arrow upward: {a} to {b}")
+        self.check_tests()
         self.check_lengths()
         rooms, floors = len(self.floor), len(set(self.floor.values()))
         if rooms > MAX_ROOMS or floors > MAX_FLOORS:
@@ -273,42 +307,68 @@ class House:
                      f"{sorted(set(drawn.items()) ^ set(self.floor.items()))}")
 
 
-# What is added to which file, and a part of what must be said of it.
+# Which file includes what, and a part of what must be said of it. Each is planted alone.
 PLANTED = [
-    ("src/pipeline/capture.c", "sink/sink.h", "capture.c must not see src/sink/sink.h"),
-    ("src/pipeline/capture.c", "pipeline/backends.h", "capture.c must not see src/sink/sink.h"),
-    ("src/pipeline/open.c", "config-build.h", "open.c must not see config-build.h"),
-    ("src/pipeline/backends.c", "engine/engine.h", "backends.c must not see src/engine/engine.h"),
-    ("src/control/control.c", "pipeline/pipeline.h", "src/control may not see src/pipeline"),
-    ("src/filter/governor.c", "engine/engine.h", "src/filter may not see src/engine"),
-    ("src/filter/governor.c", "source/source.h", "src/filter may not see src/source"),
-    ("src/filter/governor.c", "<time.h>", "governor.c must not see <time.h>"),
-    ("cuda/kernel/generic.cu", "cuda/strips.h", "generic.cu must not see cuda/strips.h"),
-    ("src/pipeline/output.c", "sink/preview/window.h", "private to src/sink/preview"),
-    ("src/source/y4m.c", "picture/snapshot.h", "y4m.c must not see src/picture/snapshot.h"),
-    ("src/source/y4m.c", "engine/process.h", "src/source may not see src/engine"),
-    ("src/engine/process.c", "engine/table.h", "process.c must not see src/engine/table.h"),
-    ("src/benchmark.c", "engine/table.h", "table.h, which is private to src/engine"),
-    ("src/source/y4m.c", "source.h", "no path from src or from the top"),
-    ("src/base/error.h", "base/log.h", "a circle: src/base/error src/base/log"),
-    ("src/settings/file.c", "cli/cli.h", "an arrow upward: src/settings to src/cli"),
-    ("src/main.c", "pipeline/capture.h", "private to src/pipeline"),
+    ("src/pipeline/capture.c sink/sink.h", "capture.c must not see src/sink/sink.h"),
+    ("src/pipeline/capture.c pipeline/backends.h", "capture.c must not see src/sink/sink.h"),
+    ("src/pipeline/open.c config-build.h", "open.c must not see config-build.h"),
+    ("src/pipeline/backends.c engine/engine.h", "backends.c must not see src/engine/engine.h"),
+    ("src/control/control.c pipeline/pipeline.h", "src/control may not see src/pipeline"),
+    ("src/filter/governor.c engine/engine.h", "src/filter may not see src/engine"),
+    ("src/filter/governor.c source/source.h", "src/filter may not see src/source"),
+    ("src/filter/governor.c <time.h>", "governor.c must not see <time.h>"),
+    ("cuda/kernel/generic.cu cuda/strips.h", "generic.cu must not see cuda/strips.h"),
+    ("src/pipeline/output.c sink/preview/window.h", "private to src/sink/preview"),
+    ("src/source/y4m.c picture/snapshot.h", "y4m.c must not see src/picture/snapshot.h"),
+    ("src/source/y4m.c engine/process.h", "src/source may not see src/engine"),
+    ("src/engine/process.c engine/table.h", "process.c must not see src/engine/table.h"),
+    ("src/benchmark.c engine/table.h", "table.h, which is private to src/engine"),
+    ("src/source/y4m.c source.h", "no path from src or from the top"),
+    ("src/base/error.h base/log.h src/base/log.h base/error.h",
+     "a circle: src/base/error src/base/log"),
+    ("src/settings/file.c cli/cli.h", "an arrow upward: src/settings to src/cli"),
+    ("src/main.c pipeline/capture.h", "private to src/pipeline"),
+    ("src/pipeline/ring.h sink/sink.h", "src/pipeline/capture.c must not see src/sink/sink.h"),
+    ("src/pipeline/filtering.c source/source.h", "filtering.c must not see src/source/source.h"),
+    ("src/pipeline/trace.c engine/engine.h", "trace.c must not see src/engine/engine.h"),
+    ("cuda/lab/device.cu cuda/strips.h", "device.cu must not see cuda/strips.h"),
+    ("src/pipeline/output.c engine/engine.h", "output.c must not see src/engine/engine.h"),
+    ("src/pipeline/output.c pipeline/filtering.h", "must not see src/pipeline/filtering.h"),
+    ("src/pipeline/outlet.c source/source.h", "outlet.c must not see src/source/source.h"),
+    ("src/sink/y4m.c tests/lib/unit.h", "tests/lib/unit.h, which is private to tests"),
+    ("tests/lib/stop.h tests/lib/images.h tests/lib/images.h tests/lib/stop.h",
+     "a circle: tests/lib/images tests/lib/stop"),
+    ("tests/base/test_text.c tests/source/helpers.h", "what two folders share is in tests/lib"),
+    ("tests/base/test_text.c helpers.h", "no path from src or from the top"),
+]
+
+# New files, and what must be said of them.
+PLANTED_FILES = [
+    ("src/long.c", "int f(void)\n{\n" + 500 * "    ;\n" + "}\n",
+     ["src/long.c has 503 lines", "src/long.c:1 has 503", "long.c is in no room"]),
+    ("tests/base/long.sh", "f() { # ARGUMENT\n" + 499 * "    :\n" + "}\n",
+     ["tests/base/long.sh has 501 lines", "tests/base/long.sh:1 has 501"]),
+    ("tests/lost/test_x.c", "", ["tests/lost/test_x.c is in the folder of no room"]),
+    ("tests/lib/lonely.h", "", ["tests/lib/lonely.h is shared by 0 folders"]),
 ]
 
 
 def check_the_checker(files):
-    for file, header, expected in PLANTED:
-        name = header if header.startswith("<") else f'"{header}"'
-        planted = {**files, file: files[file] + f"#include {name}\n"}
-        if header == "base/log.h":
-            planted["src/base/log.h"] += '#include "base/error.h"\n'
-        if not any(expected in line for line in House(planted).check()):
-            yield f"not noticed: {file} includes {name}"
-    long = {**files, "src/long.c": "int f(void)\n{\n" + 500 * "    ;\n" + "}\n"}
-    found = House(long).check()
-    for expected in ("src/long.c has 503 lines", "src/long.c:1 has 503", "long.c is in no room"):
-        if not any(expected in line for line in found):
-            yield f"not noticed: {expected}"
+    """What is not noticed of what is planted."""
+    plants = []
+    for text, expected in PLANTED:
+        words, planted = text.split(), dict(files)
+        for file, header in zip(words[::2], words[1::2]):
+            name = header if header.startswith("<") else f'"{header}"'
+            planted[file] += f"#include {name}\n"
+        plants.append((text, planted, [expected]))
+    for file, text, expected in PLANTED_FILES:
+        plants.append((file, {**files, file: text}, expected))
+    for what, planted, expected in plants:
+        found = House(planted).check()
+        for e in expected:
+            if not any(e in line for line in found):
+                yield f"not noticed: {what}: {e}"
 
 
 def read(top):

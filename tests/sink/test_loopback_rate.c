@@ -1,5 +1,5 @@
-/* The rate at which a file goes to a virtual camera: with the simulated device and the simulated
- * time of the fuzzers, so that nothing here waits. */
+/* The rate at which a file goes to a virtual camera: with a simulated device and simulated time, so
+ * that nothing here waits. */
 #include "tests/lib/unit.h"
 
 #include <stdio.h>
@@ -8,26 +8,17 @@
 #include <unistd.h>
 
 #include "sink/sink.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/kernel.h"
+#include "tests/lib/input.h"
+#include "tests/lib/kernel.h"
 
 #define N_FRAMES 50
 
-/* --- what the simulated device needs; the fuzzers' own needs their sanitizer --- */
+/* --- what the simulated device needs; its empty script makes it honest --- */
 
 void must(bool holds, const char *what)
 {
     if (!holds)
         fail_msg("does not hold: %s", what);
-}
-
-/* An empty script: the device is honest. */
-uint8_t input_u8(struct input *in)
-{
-    if (!in->left)
-        return 0;
-    in->left--;
-    return *in->data++;
 }
 
 void bytes_touch(const void *data, size_t size)

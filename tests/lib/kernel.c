@@ -1,4 +1,4 @@
-#include "tests/fuzz/kernel.h"
+#include "tests/lib/kernel.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>
@@ -7,7 +7,7 @@
 #include <sys/sysmacros.h>
 
 #include "picture/frame.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/lib/input.h"
 
 enum { FIRST_FD = 1000, MAX_FDS = 64, MAX_MAPPINGS = 64, MAX_BUFFERS = 8 };
 

@@ -1,5 +1,5 @@
 /* A Video4Linux device that lies, in place of the kernel's. The compiler includes this before the
- * sources of the camera and of the virtual camera, whose system calls then come here; the fuzzer's
+ * sources of the camera and of the virtual camera, whose system calls then come here; the test's
  * own do not. Time is simulated, too, so that nothing waits. */
 #pragma once
 #include <fcntl.h>
