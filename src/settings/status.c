@@ -20,7 +20,7 @@
         {.json = object ".p95", MS(run.field.p95_ns), .help = "95th percentile of " what},         \
         {.json = object ".p99", MS(run.field.p99_ns), .help = "99th percentile of " what},         \
     {                                                                                              \
-        .json = object ".max", MS(run.field.max_ns), .help = "longest of " what                    \
+        .json = object ".max", MS(run.field.max_ns), .help = "maximum of " what                    \
     }
 
 const struct figure figure_table[] = {
@@ -31,10 +31,7 @@ const struct figure figure_table[] = {
     {.property = "StateReason",
      TEXT(reason),
      .help = "why there is no camera, or no virtual camera; else empty"},
-    {.property = "FpsMeasured",
-     REAL(second.fps),
-     .unit = "frames/s",
-     .help = "frames shown in the last second"},
+    {.property = "FpsMeasured", REAL(second.fps), .help = "frames per second, in the last one"},
     {.property = "LatencyP50Ms",
      MS(second.latency.p50_ns),
      .help =
@@ -56,15 +53,17 @@ const struct figure figure_table[] = {
     {.json = "height", INT(height), .unit = "pixels", .help = "height of the picture"},
     {.json = "fps",
      REAL(run.fps),
-     .unit = "frames/s",
-     .help = "frames per second from the first to the last that was shown"},
+     .help = "frames per second, from the first to the last that was shown"},
     {.json = "format_in", TEXT(format_in), .help = "pixel format of the source"},
     {.json = "format_out", TEXT(format_out), .help = "pixel format of the output"},
     {.json = "frames_in",
      .property = "FramesIn",
      COUNT(frames_in),
      .help = "frames that the source had: the sum of the next three"},
-    {.json = "frames_out", .property = "FramesOut", COUNT(frames_out), .help = "frames shown"},
+    {.json = "frames_out",
+     .property = "FramesOut",
+     COUNT(frames_out),
+     .help = "frames written to the output"},
     {.json = "frames_dropped",
      .property = "FramesDropped",
      COUNT(frames_dropped),

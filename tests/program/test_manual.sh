@@ -8,7 +8,7 @@ bilatcamctl=${4:+$(realpath "$4")}
 # shellcheck source=tests/lib/checks.sh
 . "$(dirname "$0")/../lib/checks.sh"
 export LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nonexistent XDG_CONFIG_DIRS=/nonexistent
-need mandoc
+need mandoc python3
 
 # same WHAT EXPECTED FILE: neither file is empty, and they do not differ but for the case of letters
 # and full stops, because pages have sentences.
@@ -88,6 +88,24 @@ test_keys() {
         shown bilatcamctl.1 | grep -o '^ *set takes the keys [^.]* with' |
             sed -E 's/.* keys (.*), with/\1/; s/, | and /\n/g' > found
         same "keys that can change" expected found
+    }
+}
+
+# Each member of the JSON, and the figures of the bus that bilatcamctl shows.
+test_figures() {
+    "$bilatcam" -q -i test: --size 64x48 --frames 2 -o null: --stats stats.json
+    python3 - stats.json >expected <<'END'
+import json, sys
+for name, value in json.load(open(sys.argv[1])).items():
+    for member in value if type(value) is dict else [""]:
+        print(f"{name}.{member}".rstrip("."))
+END
+    entries bilatcam.1 STATISTICS | sed 's/[ ;].*//' >found
+    same "figures of --stats" expected found
+    [ -z "$bilatcamctl" ] || {
+        grep -oE '\.property = "[A-Za-z0-9]+"' "$here/../../src/settings/status.c" | cut -d'"' -f2 >expected
+        entries bilatcamctl.1 D-BUS | sed 's/[ ;].*//' >found
+        same "figures on D-Bus" expected found
     }
 }
 

@@ -46,7 +46,7 @@ SIDE_DOORS = [
     ("src/engine/table.h", "cuda/lab src/pipeline src/main", "others get a table as an argument"),
     ("src/cli/options.h", "src/ctl", "bilatcamctl has options of the same form"),
     ("src/control/name.h", "src/ctl", "the name on the bus that both ends share"),
-    ("src/settings/status.h", "src/control src/ctl src/pipeline src/sink",
+    ("src/settings/status.h", "src/control src/ctl src/pipeline src/sink tools/docgen",
      "what the program is like, beside what it shall be"),
     ("src/ctl/commands.h", "tools/docgen", "documents are made from it"),
     ("src/engine/simd/cpu.h", "tools/bench", "the sets of row kernels are timed one by one"),

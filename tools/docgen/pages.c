@@ -8,13 +8,19 @@
 #include "config-build.h"
 #include "ctl/commands.h"
 #include "settings/settings.h"
+#include "settings/status.h"
 
-/* @text as a sentence, with nothing in it that scdoc would take for markup. */
+/* @text with nothing in it that scdoc would take for markup. */
+static void write_plain(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        fprintf(out, strchr("\\*_", *p) ? "\\%c" : "%c", *p);
+}
+
 static void write_sentence(FILE *out, const char *text)
 {
     (void)fputc(toupper((unsigned char)*text), out);
-    for (const char *p = text + 1; *p; p++)
-        fprintf(out, strchr("\\*_", *p) ? "\\%c" : "%c", *p);
+    write_plain(out, text + 1);
     (void)fputs(".\n", out);
 }
 
@@ -119,9 +125,32 @@ static void write_ctl_options(FILE *out)
         write_option(out, o->letter, o->name, o->argument, o->help);
 }
 
+static void write_figure(FILE *out, const char *name, const struct figure *f)
+{
+    (void)fputs("\n*", out);
+    write_plain(out, name);
+    fprintf(out, "*%s%s\n\t", f->unit ? " in " : "", f->unit ? f->unit : "");
+    write_sentence(out, f->help);
+}
+
+static void write_json_figures(FILE *out)
+{
+    for (const struct figure *f = figure_table; f->help; f++)
+        if (f->json)
+            write_figure(out, f->json, f);
+}
+
+static void write_bus_figures(FILE *out)
+{
+    for (const struct figure *f = figure_table; f->help; f++)
+        if (f->property)
+            write_figure(out, f->property, f);
+}
+
 const struct section page_sections[] = {
     {"version", write_version},         {"settings", write_settings},
     {"options", write_options},         {"keys", write_keys},
     {"live-keys", write_live_keys},     {"ctl-commands", write_ctl_commands},
-    {"ctl-options", write_ctl_options}, {.name = NULL},
+    {"ctl-options", write_ctl_options}, {"json-figures", write_json_figures},
+    {"bus-figures", write_bus_figures}, {.name = NULL},
 };
