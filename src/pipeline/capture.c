@@ -1,7 +1,6 @@
 #include "pipeline/capture.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,11 +9,12 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
+#include "base/pace.h"
 
-#define OTHER_NS INT64_C(2000000000) /* "auto" waits so long for the camera that it lost */
+#define OTHER_NS (2 * NS_PER_S) /* "auto" waits so long for the camera that it lost */
 
 /* Reopen the camera after this long with only damaged frames. */
-#define DAMAGED_NS INT64_C(1000000000)
+#define DAMAGED_NS NS_PER_S
 
 /* What is assumed of a camera that is not there yet. */
 #define ASSUMED_WIDTH 1280
@@ -185,7 +185,7 @@ static void note_lost(struct capture *c, int code, const struct error *why)
 static void announce(const struct capture *c)
 {
     const bool live = c->source ? c->source->live : true;
-    const int64_t interval_ns = c->fps.num ? (int64_t)c->fps.den * 1000000000 / c->fps.num : 0;
+    const int64_t interval_ns = c->fps.num ? pace_ns(c->fps.num, c->fps.den, 1) : 0;
 
     stream_announce(c->stream, live, interval_ns);
 }
@@ -293,13 +293,7 @@ static void look_around(struct capture *c)
 /* Until @deadline_ns, a wake-up or a stop. False: a stop. */
 static bool wait_until(const struct capture *c, int64_t deadline_ns)
 {
-    struct pollfd fd = {.fd = c->wait_fd, .events = POLLIN};
-    const int64_t ms = (deadline_ns - now_ns() + 999999) / 1000000;
-
-    if (deadline_ns == INT64_MAX)
-        (void)poll(&fd, 1, -1);
-    else if (ms > 0)
-        (void)poll(&fd, 1, (int)ms);
+    (void)event_wait(c->wait_fd, deadline_ns);
     return !stream_stopping(c->stream);
 }
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "settings/settings.h"
 
-#define LOOK_NS INT64_C(1000000000) /* idle time between checks for a restarted engine */
+#define LOOK_NS NS_PER_S /* idle time between checks for a restarted engine */
 
 static bool governed(const struct stream *s, const struct filter_request *w)
 {

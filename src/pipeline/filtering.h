@@ -8,6 +8,7 @@
  * Where the device fails, the CPU takes over with the frame in hand, and the engine is made again
  * in the background. The same serves to let a GPU sleep while there is nothing to filter: the stage
  * always has an engine that works. */
+#include "base/clock.h"
 #include "base/flips.h"
 #include "engine/engine.h"
 #include "filter/governor.h"
@@ -16,7 +17,7 @@
 #include "pipeline/stream.h"
 
 #define FILTERING_MAX_DEPTH 8
-#define FILTERING_REST_NS INT64_C(30000000000) /* what users get */
+#define FILTERING_REST_NS (30 * NS_PER_S) /* what users get */
 
 /* A frame inside the stage. */
 struct job {

@@ -10,11 +10,11 @@
 #include "picture/convert.h"
 
 #define LIVE_MEASURE_EVERY 64
-#define UNWATCHED_NS INT64_C(5000000000) /* time without a reader that releases the camera */
-#define SNAPSHOT_NS INT64_C(1500000000)  /* time that a snapshot waits for a frame */
+#define UNWATCHED_NS (5 * NS_PER_S)    /* time without a reader that releases the camera */
+#define SNAPSHOT_NS (1500 * NS_PER_MS) /* time that a snapshot waits for a frame */
 /* Readers get the last frame again after this long, or two frame intervals. */
-#define HOLD_NS 100000000
-#define ROUND_NS INT64_C(2000000000) /* the longest round: they show that the stage is alive */
+#define HOLD_NS (100 * NS_PER_MS)
+#define ROUND_NS (2 * NS_PER_S) /* the longest round: they show that the stage is alive */
 
 int output_init(struct output *o, struct stream *stream)
 {
