@@ -1,6 +1,8 @@
 #pragma once
 /* An engine on the bench that writes down what it is told. When it breaks, one of the same kind
  * takes over in the place of the CPU's. Context: one bench at a time. */
+#include "tests/lib/unit.h"
+
 #include "tests/pipeline/bench.h"
 
 #define RECORDED_MAX 4096

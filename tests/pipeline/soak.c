@@ -1,27 +1,23 @@
 /* soak FRAMES [SEED]: the stages at full speed, with faults at random from a seed.
  *
  * The camera errs, goes, and comes back with other sizes and formats; the engine breaks and is made
- * anew; the virtual camera fails and is taken by others; pauses, sleep, watchers and settings
+ * again; the virtual camera fails and is taken by others; pauses, sleep, watchers and settings
  * change all the time. At the end every frame must be accounted for, and memory, descriptors and
  * threads must be what they were after the first tenth. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/event.h"
 #include "base/log.h"
-#include "pipeline/stages.h"
-#include "tests/lib/images.h"
+#include "tests/pipeline/require.h"
+#include "tests/pipeline/bench.h"
 
-#define WIDTH 64
-#define HEIGHT 37
 #define MEMORY_SLACK_KB 4096
 
 /* One generator for each thread that draws from it. */
@@ -39,244 +35,86 @@ static unsigned roll(struct dice *d, unsigned sides)
 
 static atomic_int n_faults; /* played so far */
 
-static bool fault(struct dice *d, unsigned one_in)
+/* @code once in so many, else 0. */
+static int fault(struct dice *d, unsigned one_in, int code)
 {
     if (roll(d, one_in))
-        return false;
+        return 0;
     n_faults++;
-    return true;
+    return code;
 }
 
-/* --- the camera --- */
+/* --- what fails --- */
 
-static uint8_t pictures[2 * (WIDTH + 16) * (HEIGHT + 8)];
-
-static const struct source_ops camera_ops;
-
-static int camera_open(struct source **ret, const struct source_config *config, struct error *err)
+static int open_camera(struct source *s, bool again)
 {
     static const enum frame_format formats[] = {FRAME_YUYV, FRAME_UYVY, FRAME_NV12, FRAME_GREY};
-    struct source *s;
 
-    if (config->again && fault(&camera_dice, 3))
-        return error_set(err, -ENODEV, "camera is not there");
-    s = calloc(1, sizeof(*s));
-    if (!s)
-        return error_set(err, -ENOMEM, "out of memory");
-    s->ops = &camera_ops;
-    s->format = config->again ? formats[roll(&camera_dice, 4)] : FRAME_YUYV;
-    s->width = WIDTH + (config->again ? 2 * (int)roll(&camera_dice, 8) : 0);
-    s->height = HEIGHT + (config->again ? (int)roll(&camera_dice, 8) : 0);
-    s->live = true;
-    s->fps = (struct fraction){1000, 1};
-    (void)snprintf(s->reopen, sizeof(s->reopen), "camera");
-    *ret = s;
-    return 0;
+    if (!again)
+        return 0;
+    s->format = formats[roll(&camera_dice, 4)];
+    s->width += 2 * (int)roll(&camera_dice, 8);
+    s->height += (int)roll(&camera_dice, 8);
+    return fault(&camera_dice, 3, -ENODEV);
 }
 
-static void camera_close(struct source *s)
-{
-    free(s);
-}
-
-static int camera_read(struct source *s, struct frame *ret, struct error *err)
+static int read_camera(struct source *s)
 {
     static const int errors[] = {-ENODEV, -EIO, -ETIMEDOUT, -ECANCELED};
-    static uint64_t seq;
 
-    if (fault(&camera_dice, 800))
-        return error_set(err, errors[roll(&camera_dice, 4)], "camera failed");
-    if (fault(&camera_dice, 100))
+    if (fault(&camera_dice, 100, 1))
         s->n_dropped += roll(&camera_dice, 5);
-    if (fault(&camera_dice, 100))
+    if (fault(&camera_dice, 100, 1))
         s->n_bad++;
-    *ret = (struct frame){.format = s->format,
-                          .width = s->width,
-                          .height = s->height,
-                          .t_capture_ns = now_ns(),
-                          .seq = seq++};
-    (void)frame_layout_packed(ret);
-    frame_attach(ret, pictures);
-    return 0;
+    return fault(&camera_dice, 800, errors[roll(&camera_dice, 4)]);
 }
 
-static void camera_release(struct source *s)
+static int create_engine(void)
 {
-    (void)s;
+    return fault(&rebuild_dice, 3, -ENODEV);
 }
 
-static const struct source_ops camera_ops = {
-    .name = "camera",
-    .device = true,
-    .open = camera_open,
-    .close = camera_close,
-    .read = camera_read,
-    .release = camera_release,
-};
-
-/* --- the engine: the CPU's, but as brittle as a device --- */
-
-struct brittle {
-    struct engine base;
-    struct engine *cpu;
-};
-
-static const struct engine_ops brittle_ops;
-
-static int brittle_create(struct engine **ret, const struct engine_config *config,
-                          struct error *err)
+static int filter_frame(void)
 {
-    struct brittle *b;
-    int r;
-
-    if (fault(&rebuild_dice, 3))
-        return error_set(err, -ENODEV, "no device");
-    b = calloc(1, sizeof(*b));
-    if (!b)
-        return error_set(err, -ENOMEM, "out of memory");
-    r = engine_simd.create(&b->cpu, config, err);
-    if (r) {
-        free(b);
-        return r;
-    }
-    b->base = (struct engine){.ops = &brittle_ops, .depth = 1};
-    *ret = &b->base;
-    return 0;
+    return fault(&engine_dice, 5000, -EIO);
 }
 
-static void brittle_destroy(struct engine *e)
+static int open_screen(struct sink *s)
 {
-    struct brittle *b = (struct brittle *)e;
-
-    b->cpu->ops->destroy(b->cpu);
-    free(b);
+    s->picture.width += 2 * (int)roll(&screen_dice, 3); /* held at another size by a reader */
+    return fault(&screen_dice, 3, -EBUSY);
 }
 
-static int brittle_pin(struct engine *e, void *memory, size_t bytes)
+static int write_screen(void)
 {
-    (void)e;
-    (void)memory;
-    (void)bytes;
-    return 0;
+    return fault(&screen_dice, 2000, -EBUSY);
 }
 
-static int brittle_submit(struct engine *e, const struct frame *in, struct frame *out,
-                          const struct filter *filter)
+static int count_readers(void)
 {
-    struct brittle *b = (struct brittle *)e;
-
-    return fault(&engine_dice, 5000) ? -EIO : b->cpu->ops->submit(b->cpu, in, out, filter);
-}
-
-static int brittle_collect(struct engine *e)
-{
-    struct brittle *b = (struct brittle *)e;
-
-    return fault(&engine_dice, 5000) ? -EIO : b->cpu->ops->collect(b->cpu);
-}
-
-static int brittle_pass(struct engine *e, const struct frame *in)
-{
-    struct brittle *b = (struct brittle *)e;
-
-    return fault(&engine_dice, 5000) ? -EIO : b->cpu->ops->pass(b->cpu, in);
-}
-
-static const struct engine_ops brittle_ops = {
-    .name = "brittle",
-    .on_device = true,
-    .create = brittle_create,
-    .destroy = brittle_destroy,
-    .release = engine_release_nothing,
-    .pin = brittle_pin,
-    .submit = brittle_submit,
-    .collect = brittle_collect,
-    .pass = brittle_pass,
-    .forget = engine_forget_nothing,
-};
-
-/* --- the virtual camera --- */
-
-static int screen_open(struct sink **ret, const struct sink_config *config, struct error *err);
-
-static int screen_write(struct sink *s, const struct frame *f, const struct frame *before,
-                        struct error *err)
-{
-    (void)s;
-    (void)f;
-    (void)before;
-    return fault(&screen_dice, 2000) ? error_set(err, -EBUSY, "screen failed") : 0;
-}
-
-static int screen_close(struct sink *s, struct error *err)
-{
-    (void)err;
-    free(s);
-    return 0;
-}
-
-static int screen_readers(struct sink *s)
-{
-    (void)s;
     return (int)roll(&screen_dice, 4);
 }
 
-static const struct sink_ops screen_ops = {
-    .name = "screen",
-    .device = true,
-    .virtual_camera = true,
-    .open = screen_open,
-    .write = screen_write,
-    .close = screen_close,
-    .readers = screen_readers,
-};
-
-static int screen_open(struct sink **ret, const struct sink_config *config, struct error *err)
+static void open_soak(struct bench *b, uint64_t seed)
 {
-    struct sink *s;
+    struct dice *const dice[] = {&camera_dice, &engine_dice, &rebuild_dice, &screen_dice,
+                                 &player_dice};
 
-    if (fault(&screen_dice, 3))
-        return error_set(err, -EBUSY, "screen is taken");
-    s = calloc(1, sizeof(*s));
-    if (!s)
-        return error_set(err, -ENOMEM, "out of memory");
-    s->ops = &screen_ops;
-    s->picture = config->picture;
-    s->picture.width += 2 * (int)roll(&screen_dice, 3); /* held at another size by a reader */
-    (void)frame_layout_packed(&s->picture);
-    *ret = s;
-    return 0;
-}
-
-/* --- the stages --- */
-
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "FAIL %s\n", what);
-    exit(1);
-}
-
-static void open_soak(struct stages *s)
-{
-    const struct capture_request request = {.ops = &camera_ops, .name = "auto", .format = -1};
-    const struct engine_config config = {.threads = 1};
-    const struct filter_request filter = {
-        .filter = {.radius = 1, .sigma_space = 1, .sigma_color = 20}};
-    struct sink_config sink = {.name = "screen"};
-    struct engine *engine;
-    struct error err;
-
-    require(stages_init(s, event_open(), 0) == 0, "a stream");
-    stream_set_filter_request(s->stream, &filter);
-    require(capture_open(&s->capture, s->stream, &request, true, &err) == 0, "the camera");
-    while (brittle_create(&engine, &config, &err))
-        ;
-    filtering_open(&s->filtering, s->stream, engine, &config, FILTERING_REST_NS);
-    sink.picture = s->capture.picture;
-    require(output_open(&s->output, &screen_ops, &sink, true, &err) == 0, "the screen");
-    require(stages_connect(s, RING_LATEST, &err) == 0, "slots and rings");
+    for (size_t i = 0; i < sizeof(dice) / sizeof(dice[0]); i++)
+        dice[i]->state = seed * 1000003 + i;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    camera.still = true;
+    for (size_t i = 0; i < sizeof(camera.memory); i++)
+        camera.memory[i] = (uint8_t)(16 + i * 7 % 200);
+    camera.on_open = open_camera;
+    camera.on_read = read_camera;
+    engines.n_failures = 0;
+    engines.on_create = create_engine;
+    engines.on_frame = filter_frame;
+    screen.on_open = open_screen;
+    screen.on_write = write_screen;
+    screen.on_count = count_readers;
+    open_bench(b, make_flaky(1, INT_MAX, false));
 }
 
 /* --- what must stay flat --- */
@@ -291,7 +129,7 @@ static int count_entries(const char *folder)
     DIR *dir = opendir(folder);
     int n = 0;
 
-    require(dir, folder);
+    require(dir);
     while (readdir(dir))
         n++;
     (void)closedir(dir);
@@ -305,7 +143,7 @@ static struct usage measure(void)
     FILE *f = fopen("/proc/self/statm", "re");
     long pages = 0;
 
-    require(f && fscanf(f, "%*d %ld", &pages) == 1, "/proc/self/statm");
+    require(f && fscanf(f, "%*d %ld", &pages) == 1);
     (void)fclose(f);
     u.memory_kb = pages * (sysconf(_SC_PAGESIZE) / 1024);
     return u;
@@ -313,79 +151,76 @@ static struct usage measure(void)
 
 /* --- the run --- */
 
-static uint64_t frames_in(struct stages *s)
+static uint64_t frames_in(struct bench *b)
 {
-    struct stats stats;
+    struct stats s;
 
-    stages_stats(s, &stats);
-    return stats.frames_in;
+    stages_stats(&b->stages, &s);
+    return s.frames_in;
 }
 
 /* All that users and the system do to a daemon, every millisecond some of it. */
-static void play(struct stages *s)
+static void play(struct stream *s)
 {
     static const enum stream_state reasons[] = {STREAM_PAUSED, STREAM_ASLEEP, STREAM_IDLE};
     const enum stream_state reason = reasons[roll(&player_dice, 3)];
 
-    stream_hold(s->stream, reason, roll(&player_dice, 8) == 0);
+    stream_hold(s, reason, roll(&player_dice, 8) == 0);
     if (roll(&player_dice, 4) == 0)
-        stream_devices_changed(s->stream);
+        stream_devices_changed(s);
     if (roll(&player_dice, 50) == 0) {
-        struct filter_request request = stream_filter_request(s->stream);
+        struct filter_request request = stream_filter_request(s);
 
         request.filter.radius = (int)roll(&player_dice, 3);
-        stream_set_filter_request(s->stream, &request);
+        stream_set_filter_request(s, &request);
     }
     (void)poll(NULL, 0, 1);
+}
+
+static void report(uint64_t seed, const struct stats *s, struct usage first, struct usage last)
+{
+    printf("seed %" PRIu64 ": %" PRIu64 " frames in = %" PRIu64 " out + %" PRIu64
+           " dropped + %" PRIu64 " bad; %d faults, %" PRIu64 " reconnects\n"
+           "memory %ld -> %ld KiB, descriptors %d -> %d, threads %d -> %d\n",
+           seed, s->frames_in, s->frames_out, s->frames_dropped, s->frames_bad, n_faults,
+           s->reconnects, first.memory_kb, last.memory_kb, first.descriptors, last.descriptors,
+           first.threads, last.threads);
 }
 
 int main(int argc, char **argv)
 {
     const uint64_t n_frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    struct dice *const dice[] = {&camera_dice, &engine_dice, &rebuild_dice, &screen_dice,
-                                 &player_dice};
-    static struct stages k;
+    static struct bench b = {.screen = &device_screen_ops, .wait = true, .drops = true};
     struct usage first = {0}, last;
     struct stats s;
     struct error err;
-    int stop_fd;
 
     if (!n_frames) {
         fprintf(stderr, "usage: soak FRAMES [SEED]\n");
         return 2;
     }
     log_set_level(LOG_QUIET);
-    for (size_t i = 0; i < sizeof(dice) / sizeof(dice[0]); i++)
-        dice[i]->state = seed * 1000003 + i;
-    for (size_t i = 0; i < sizeof(pictures); i++)
-        pictures[i] = (uint8_t)(16 + i * 7 % 200);
-    open_soak(&k);
-    require(stages_start(&k, &err) == 0, "threads");
-    while (frames_in(&k) < n_frames) {
-        play(&k);
-        if (!first.threads && frames_in(&k) > n_frames / 10)
+    open_soak(&b, seed);
+    require(stages_start(&b.stages, &err) == 0);
+    while (frames_in(&b) < n_frames) {
+        play(b.stages.stream);
+        if (!first.threads && frames_in(&b) > n_frames / 10)
             first = measure();
     }
     last = measure();
-    stream_signal(k.stream, STREAM_EVENT_STOP);
-    stages_join(&k);
-    stages_stats(&k, &s);
-    printf("seed %" PRIu64 ": %" PRIu64 " frames in = %" PRIu64 " out + %" PRIu64
-           " dropped + %" PRIu64 " bad; %d faults, %" PRIu64 " reconnects\n"
-           "memory %ld -> %ld KiB, descriptors %d -> %d, threads %d -> %d\n",
-           seed, s.frames_in, s.frames_out, s.frames_dropped, s.frames_bad, n_faults, s.reconnects,
-           first.memory_kb, last.memory_kb, first.descriptors, last.descriptors, first.threads,
-           last.threads);
-    require(s.frames_in == s.frames_out + s.frames_dropped + s.frames_bad, "frames add up");
-    require(s.frames_out > s.frames_in / 100, "frames came out");
-    require(s.reconnects > 0 && n_faults > 100, "there were faults");
-    require(last.memory_kb < first.memory_kb + MEMORY_SLACK_KB, "memory is flat");
-    require(last.descriptors <= first.descriptors, "descriptors are flat");
+    stream_signal(b.stages.stream, STREAM_EVENT_STOP);
+    stages_join(&b.stages);
+    stages_stats(&b.stages, &s);
+    report(seed, &s, first, last);
+    require(stream_result(b.stages.stream) == 0);
+    close_bench(&b);
+    require(s.frames_out > s.frames_in / 100);
+    require(s.reconnects > 0 && n_faults > 100);
+    require(camera.opened == camera.closed && screen.opened == screen.closed);
+    require(last.memory_kb < first.memory_kb + MEMORY_SLACK_KB);
+    require(last.descriptors <= first.descriptors);
     /* An engine that is just being made has a thread, and one of the CPU's. */
-    require(last.threads <= first.threads + 2, "threads are flat");
-    stop_fd = stream_fd(k.stream, STREAM_EVENT_STOP);
-    require(stages_close(&k) == 0, "no error ended the run");
-    event_close(stop_fd);
+    require(last.threads <= first.threads + 2);
     return 0;
 }

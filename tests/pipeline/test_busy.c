@@ -1,6 +1,6 @@
 /* Devices that another program has and releases, with a file in the place of the node; and devices
  * that never stay. */
-#include "tests/pipeline/bench.h"
+#include "tests/lib/unit.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tests/pipeline/bench.h"
 
 /* A file in the place of the node that another program has. */
 static int node_fd = -1;

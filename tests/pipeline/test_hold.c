@@ -1,6 +1,6 @@
 /* What happens while there is no camera or no virtual camera: pauses, nobody looking, devices that
  * come back as others. */
-#include "tests/pipeline/bench.h"
+#include "tests/lib/unit.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tests/pipeline/bench.h"
 
 static bool is_idle(struct bench *b)
 {

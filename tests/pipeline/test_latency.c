@@ -1,11 +1,12 @@
 /* What is held against the latency budget: the stages with cameras whose stamps are old, as those
  * of real ones are, and with an engine that is too slow for any budget. */
-#include "tests/pipeline/bench.h"
+#include "tests/lib/unit.h"
 
 #include <string.h>
 
 #include "base/log.h"
 #include "settings/settings.h"
+#include "tests/pipeline/bench.h"
 
 #define MS INT64_C(1000000)
 #define MAX_RUNS 10 /* of which one must be quick enough to say something */
@@ -30,7 +31,7 @@ static void run_live(const struct stamps *c, int n_frames, int radius, int ms, i
     camera.pause_ms = (int)(1000 / c->fps);
     camera.age_ns = c->age_ns;
     camera.jitter_ns = c->jitter_ns;
-    engine_ms = ms;
+    engines.frame_ms = ms;
     open_bench(&b, make_flaky(1, 1000000, false));
     request = stream_filter_request(b.stages.stream);
     request.latency_budget = budget_ns;
@@ -86,7 +87,7 @@ static void test_probes_are_not_shown(void **state)
     assert_in_range(first, 2, 10);
     for (int i = first; i < 80; i++)
         assert_int_equal(screen.sum[i], unfiltered[i]);
-    assert_true(n_submitted > first); /* there were probes */
+    assert_true(engines.n_submitted > first); /* there were probes */
     assert_int_equal(s.radius_last, 0);
 }
 

@@ -1,5 +1,5 @@
 /* The stages of the pipeline with a source, an engine and a sink that fail on purpose. */
-#include "tests/pipeline/bench.h"
+#include "tests/lib/unit.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/thread.h"
+#include "tests/pipeline/bench.h"
 
 /* What the frames must look like, whatever fails: the checksums of an undisturbed run. */
 static uint64_t expected[40];
@@ -50,7 +51,7 @@ static void test_engine_breaks(void **state)
                     assert_int_equal(screen.seq[i], i);
                 assert_memory_equal(screen.sum, expected, sizeof(expected));
                 close_bench(&b);
-                assert_int_equal(n_destroyed, 1);
+                assert_int_equal(engines.n_destroyed, 1);
             }
 }
 
@@ -65,18 +66,18 @@ static void test_engine_is_made_anew(void **state)
         camera.file = !live;
         open_bench(&b, make_flaky(3, 2, false));
         camera.until_flaky = b.stages.stream;
-        n_failures = 1;
+        engines.n_failures = 1;
         run_bench(&b);
         assert_int_equal(stream_result(b.stages.stream), 0);
         assert_null(camera.until_flaky);
         assert_ptr_equal(b.stages.filtering.engine->ops, &flaky_ops);
         assert_int_equal(b.stages.filtering.depth, live ? 1 : 2);
-        assert_int_equal(n_pinned, 2);
+        assert_int_equal(engines.n_pinned, 2);
         assert_int_equal(screen.n, (int)camera.ends_at);
         for (int i = 0; i < 40 && i < screen.n; i++)
             assert_int_equal(screen.sum[i], expected[i]);
         close_bench(&b);
-        assert_int_equal(n_destroyed, 2);
+        assert_int_equal(engines.n_destroyed, 2);
     }
 }
 
@@ -89,16 +90,16 @@ static void test_device_rests(void **state)
     reset(UINT64_MAX, UINT64_MAX, -1);
     open_bench(&b, make_flaky(1, 1000, false));
     camera.until_flaky = b.stages.stream;
-    n_failures = 0;
+    engines.n_failures = 0;
     run_bench(&b);
     assert_int_equal(stream_result(b.stages.stream), 0);
-    assert_true(n_pinned >= 2);
-    assert_true(n_destroyed >= 1);
+    assert_true(engines.n_pinned >= 2);
+    assert_true(engines.n_destroyed >= 1);
     assert_int_equal(screen.n, (int)camera.ends_at);
     for (int i = 0; i < 40 && i < screen.n; i++)
         assert_int_equal(screen.sum[i], expected[i]);
     close_bench(&b);
-    assert_int_equal(n_destroyed, n_pinned);
+    assert_int_equal(engines.n_destroyed, engines.n_pinned);
 }
 
 /* Neither the engine nor the one that should take over works: an error, and all is counted. */
