@@ -34,17 +34,15 @@ static void publish_engine(const struct filtering *f)
 }
 
 void filtering_open(struct filtering *f, struct stream *stream, struct engine *engine,
-                    const struct engine_config *config, int64_t rest_ns)
+                    const struct filtering_config *config)
 {
     const struct filter_request request = stream_filter_request(stream);
     const struct governor_config limits = governor_request(stream, &request);
 
     f->stream = stream;
     f->engine = engine;
-    f->cpu = &engine_simd;
     f->config = *config;
     backoff_works(&f->retries, now_ns());
-    f->rest_ns = rest_ns;
     f->depth = stream_live(stream) ? 1 : engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
@@ -81,7 +79,7 @@ static int stand_in(struct filtering *f, struct engine **ret)
     *ret = f->engine;
     f->lost = f->engine->ops;
     f->engine = NULL;
-    r = f->cpu->create(&f->engine, &f->config, &err);
+    r = f->config.stand_in->create(&f->engine, &f->config.engine, &err);
     if (r == 0)
         publish_engine(f);
     f->depth = 1; /* what a CPU engine takes; spare slots beyond that rest */
@@ -95,7 +93,7 @@ static void begin_rebuild(struct filtering *f, struct engine *remains)
     const struct rebuild_config config = {
         .remains = remains,
         .ops = f->lost,
-        .engine = f->config,
+        .engine = f->config.engine,
         .memory = f->memory,
         .bytes = f->memory_size,
         .retries = &f->retries,
@@ -295,7 +293,7 @@ static int64_t deadline(int64_t ns)
 static int step(struct filtering *f)
 {
     const bool restful = stream_live(f->stream) && f->engine->ops->on_device;
-    const int64_t idle_ns = restful ? f->rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
+    const int64_t idle_ns = restful ? f->config.rest_ns : f->rebuild ? LOOK_NS : INT64_MAX;
     int taken = -EAGAIN;
 
     if (f->rebuild && !f->n_jobs)

@@ -19,6 +19,12 @@
 #define FILTERING_MAX_DEPTH 8
 #define FILTERING_REST_NS (30 * NS_PER_S) /* what users get */
 
+struct filtering_config {
+    struct engine_config engine;       /* what the engine was made with */
+    const struct engine_ops *stand_in; /* takes over when a device fails or rests */
+    int64_t rest_ns;                   /* idle time before a device is released */
+};
+
 /* A frame inside the stage. */
 struct job {
     struct slot *slot;
@@ -31,15 +37,13 @@ struct job {
 struct filtering {
     struct stream *stream;
     struct engine *engine;
-    struct engine_config config; /* to make it again */
-    int depth;                   /* frames in flight at most */
-    void *memory;                /* of all slots, which engines pin */
+    struct filtering_config config;
+    int depth;    /* frames in flight at most */
+    void *memory; /* of all slots, which engines pin */
     size_t memory_size;
-    const struct engine_ops *cpu;  /* takes over when a device fails */
-    const struct engine_ops *lost; /* what that stands in for, NULL: nothing */
+    const struct engine_ops *lost; /* what another one stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
     struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
-    int64_t rest_ns;               /* idle time before a device is released */
     struct governor governor;
     struct flips passing; /* for the log: whether frames pass unfiltered */
     struct ring *in, *out;
@@ -51,10 +55,10 @@ struct filtering {
     int n_spare;
 };
 
-/* @engine, made with @config, is the stage's from now on and filters for the source that @stream
- * describes. @rest_ns: idle time before a device is released. Context: main. */
+/* @engine is the stage's from now on and filters for the source that @stream describes. Context:
+ * main. */
 void filtering_open(struct filtering *f, struct stream *stream, struct engine *engine,
-                    const struct engine_config *config, int64_t rest_ns);
+                    const struct filtering_config *config);
 void filtering_close(struct filtering *f);
 
 /* Gives the stage its rings and as many @slots as its depth; @memory is that of all slots, which

@@ -76,14 +76,16 @@ static int check_budget(const struct pipeline *p, struct error *err)
 
 static int open_filtering(struct pipeline *p, struct error *err)
 {
-    const struct engine_config config = {.threads = p->settings.threads,
-                                         .autotune = p->settings.autotune};
-
+    const struct filtering_config config = {
+        .engine = {.threads = p->settings.threads, .autotune = p->settings.autotune},
+        .stand_in = &engine_simd,
+        .rest_ns = FILTERING_REST_NS,
+    };
     struct engine *engine;
-    const int r = engine_open(&engine, engine_table, p->settings.engine, &config, err);
+    const int r = engine_open(&engine, engine_table, p->settings.engine, &config.engine, err);
 
     if (r == 0)
-        filtering_open(&p->stages.filtering, p->stages.stream, engine, &config, FILTERING_REST_NS);
+        filtering_open(&p->stages.filtering, p->stages.stream, engine, &config);
     return r;
 }
 

@@ -11,7 +11,11 @@ void open_bench(struct bench *b, struct engine *engine)
     const struct sink_config sink = {
         .name = b->node ? b->node : "auto",
         .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
-    const struct engine_config config = {.threads = 1};
+    const struct filtering_config config = {
+        .engine = {.threads = 1},
+        .stand_in = b->stand_in ? b->stand_in : &engine_simd,
+        .rest_ns = b->rest_ns ? b->rest_ns : FILTERING_REST_NS,
+    };
     const struct sink_ops *const ops = b->screen ? b->screen : &screen_ops;
     struct stages *s = &b->stages;
     struct filter_request filter = {.filter = {.radius = 2, .sigma_space = 1, .sigma_color = 20},
@@ -27,8 +31,7 @@ void open_bench(struct bench *b, struct engine *engine)
     require(stages_init(s, event_open(), 0) == 0);
     stream_set_filter_request(s->stream, &filter);
     require(capture_open(&s->capture, s->stream, &request, b->wait, &err) == 0);
-    filtering_open(&s->filtering, s->stream, engine, &config,
-                   b->rest_ns ? b->rest_ns : FILTERING_REST_NS);
+    filtering_open(&s->filtering, s->stream, engine, &config);
     require(output_open(&s->output, ops, &sink, b->wait, &err) == 0);
     require(stages_connect(s, b->drops ? RING_LATEST : RING_LOSSLESS, &err) == 0);
 }

@@ -9,8 +9,9 @@ struct bench {
     const struct sink_ops *screen; /* NULL: screen_ops */
     bool wait;                     /* for devices that are not there */
     bool drops;                    /* captured frames that are not taken, as live pictures are */
-    int64_t rest_ns;               /* 0 = FILTERING_REST_NS */
-    const char *node;              /* what camera and screen are called; NULL: "auto" */
+    const struct engine_ops *stand_in; /* NULL: engine_simd */
+    int64_t rest_ns;                   /* 0 = FILTERING_REST_NS */
+    const char *node;                  /* what camera and screen are called; NULL: "auto" */
 };
 
 /* @b is zero, but for the last fields. */

@@ -214,6 +214,6 @@ void open_recorded(struct bench *b, int depth, enum recorded breaks_in, int brea
 {
     memset(&recording, 0, sizeof(recording));
     recording.bench = b;
+    b->stand_in = &stand_in_ops;
     open_bench(b, make_recorder(&device_ops, depth, breaks_in, breaks_at));
-    b->stages.filtering.cpu = &stand_in_ops;
 }

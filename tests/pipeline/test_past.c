@@ -254,8 +254,7 @@ static void test_dropped_after_a_break(void **state)
     close_bench(&b);
 }
 
-/* The engine recording.breaks at every possible place, beside or between recording.breaks in the
- * stream. */
+/* The engine breaks at every possible place, beside or between breaks in the stream. */
 static void test_engine_lost(void **state)
 {
     (void)state;
