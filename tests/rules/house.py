@@ -7,6 +7,7 @@ folders use; no long file, no long function. Prints rooms, floors, arrows, arrow
 at the end. It checks itself with planted violations.
 """
 import fnmatch
+import functools
 import os
 import re
 import sys
@@ -99,14 +100,34 @@ NEVER = [
 CIRCLES = {}
 
 MAX_FILE, MAX_FUNCTION = 500, 60
-# Files that are longer, being cases one after the other.
-LONG = {
-    ("tests/sink/preview/test_preview_keys.c", MAX_FILE),
-}
 
 
 def matches(path, patterns):
     return any(fnmatch.fnmatchcase(path, p) for p in patterns.split())
+
+
+# Remembered, because the check of this check looks at almost the same files many times.
+@functools.lru_cache(maxsize=None)
+def find_all(pattern, text):
+    return re.findall(pattern, text, re.M)
+
+
+@functools.lru_cache(maxsize=None)
+def functions(text):
+    """The number of all lines, and the first line and the lines of each function."""
+    lines, ret, start = text.splitlines(), [], None
+    for i, line in enumerate(lines):
+        if line == "{" or re.match(r"[\w-]+\(\) [{(]( #.*)?$", line):
+            start = i
+            while start and lines[start][0] == "{" and lines[start - 1] > " " and \
+                    not lines[start - 1].endswith((";", "}", "*/")):
+                start -= 1
+        elif line in ("}", ")") and start is not None:
+            ret.append((start + 1, i - start + 1))
+            start = None
+        elif not line.startswith((" ", "\t")) and line.endswith(";"):
+            start = None
+    return len(lines), ret
 
 
 class House:
@@ -132,7 +153,7 @@ class House:
     def direct(self, file, text):
         """What the file includes: paths from the top, and system headers in <>."""
         ret = []
-        for system, name in re.findall(r'^\s*#\s*include\s*(?:(<[^>]+>)|"([^"]+)")', text, re.M):
+        for system, name in find_all(r'^\s*#\s*include\s*(?:(<[^>]+>)|"([^"]+)")', text):
             path = system or (f"src/{name}" if f"src/{name}" in self.files else name)
             if not system and path not in self.files and path not in NO_ROOM:
                 self.say(f'{file} includes "{name}", which is no path from src or from the top')
@@ -229,7 +250,7 @@ class House:
                 if top == "tests" and re.match(rf"tests/(?!lib/|{folder}/)", header):
                     self.say(f"{file} includes {header}: what two folders share is in tests/lib")
             if folder not in ("lib", "rules"):
-                for name in re.findall(r"\blib/([\w.]+)", text):
+                for name in find_all(r"\blib/([\w.]+)", text):
                     users.setdefault(name, set()).add(top if top != "tests" else folder)
         for name, folders in users.items():
             if len(folders) < 2 and f"tests/lib/{name}" in self.files:
@@ -239,28 +260,14 @@ class House:
         for file, text in self.files.items():
             if not re.search(r"\.(c|h|cu|cuh|cpp|sh|py|build)$", file) and text[:2] != "#!":
                 continue
-            lines = text.splitlines()
-            self.check_length(file, len(lines), MAX_FILE)
-            start = None
-            for i, line in enumerate(lines):
-                if line == "{" or re.match(r"[\w-]+\(\) [{(]( #.*)?$", line):
-                    start = i
-                    while start and lines[start][0] == "{" and lines[start - 1] > " " and \
-                            not lines[start - 1].endswith((";", "}", "*/")):
-                        start -= 1
-                elif line in ("}", ")") and start is not None:
-                    self.check_length(f"{file}:{start + 1}", i - start + 1, MAX_FUNCTION)
-                    start = None
-                elif not line.startswith((" ", "\t")) and line.endswith(";"):
-                    start = None
+            n_lines, found = functions(text)
+            self.check_length(file, n_lines, MAX_FILE)
+            for line, n in found:
+                self.check_length(f"{file}:{line}", n, MAX_FUNCTION)
 
     def check_length(self, what, lines, most):
         if lines > most:
-            name = what.split(":")[0]
-            if (name, most) in LONG:
-                self.used.add(f"the length of {name} over {most}")
-            else:
-                self.say(f"{what} has {lines} lines, more than {most}")
+            self.say(f"{what} has {lines} lines, more than {most}")
 
     def check(self):
         for file in self.code:
@@ -288,7 +295,6 @@ class House:
         all_exceptions = [f"the side door of {g} to {h}" for h, guests, _ in SIDE_DOORS
                           for g in guests.split()]
         all_exceptions += [f"the circle {' '.join(c)}" for c in CIRCLES]
-        all_exceptions += [f"the length of {f} over {most}" for f, most in LONG]
         for e in all_exceptions:
             if e not in self.used:
                 self.say(f"{e} is no longer needed: take it out of the table")

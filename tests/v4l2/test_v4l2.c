@@ -1,15 +1,11 @@
 /* What the camera source knows without a camera: codes, colours, layouts, stamps, choices. */
+#include "tests/lib/unit.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "config-build.h"
 #include "v4l2/modes.h"

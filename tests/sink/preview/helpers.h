@@ -1,13 +1,10 @@
 #pragma once
-/* What the preview's tests share: frames of two colours, screenshots, keys and mouse. They need a
- * display of their own, which test_preview.sh provides. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+/* What the preview's tests share: frames of two colours, screenshots, keys and mouse, a program
+ * behind the window. They need a display of their own, which test_preview.sh provides. */
+#include "tests/lib/unit.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,4 +152,155 @@ static inline void press(const char *key)
 
     (void)snprintf(what, sizeof(what), "windowfocus key %s", key);
     xdotool(what);
+}
+
+/* ----------------------------------------------- the program behind the window */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next two */
+static char adjusted[512];
+static int n_quits;
+
+static inline void quit(void *user)
+{
+    (void)user;
+    (void)pthread_mutex_lock(&lock);
+    n_quits++;
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static inline void status(void *user, struct status *ret)
+{
+    (void)user;
+    *ret = (struct status){
+        .second = {.fps = 29.97,
+                   .latency = {.p50_ns = 43000000, .p99_ns = 55000000},
+                   .added = {.p50_ns = 9000000, .p99_ns = 21000000},
+                   .camera = {.p50_ns = 34000000}},
+        .budget_ns = 33333333,
+        .radius_requested = 5,
+        .radius_last = 3,
+        .sigma_color = 18.0,
+        .sigma_space = 2.5,
+        .frames_dropped = 4,
+        .engine = "simd",
+        .device = "a device with a name that is longer than the panel is wide",
+    };
+}
+
+static inline void adjust(void *user, const char *key, int steps, char *text, size_t size)
+{
+    (void)user;
+    (void)snprintf(text, size, "HHHHHHHH"); /* letters of one height */
+    (void)pthread_mutex_lock(&lock);
+    (void)snprintf(adjusted + strlen(adjusted), sizeof(adjusted) - strlen(adjusted), "%s %+d;", key,
+                   steps);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static const struct sink_control control = {NULL, status, adjust, quit};
+
+static inline int quits(void)
+{
+    int n;
+
+    (void)pthread_mutex_lock(&lock);
+    n = n_quits;
+    (void)pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static inline void expect_quits(int n)
+{
+    for (int i = 0; i < 50 && quits() != n; i++)
+        (void)usleep(100000);
+    assert_int_equal(quits(), n);
+}
+
+/* ----------------------------------------------------------------- the window */
+
+static inline struct sink_config window_config(int width, int height)
+{
+    return (struct sink_config){
+        .name = "preview",
+        .picture = {.format = FRAME_YUYV, .width = width, .height = height},
+        .format = -1,
+        .fps = {30, 1},
+        .stop_fd = -1,
+        .control = &control,
+    };
+}
+
+static inline struct sink *open_well(const struct sink_config *config)
+{
+    struct error err = {0};
+    struct sink *s = NULL;
+
+    if (sink_preview.open(&s, config, &err))
+        fail_msg("%s", err.text);
+    assert_ptr_equal(s->ops, &sink_preview);
+    (void)pthread_mutex_lock(&lock);
+    n_quits = 0;
+    *adjusted = '\0';
+    (void)pthread_mutex_unlock(&lock);
+    return s;
+}
+
+static inline struct sink *open_window(int width, int height)
+{
+    const struct sink_config config = window_config(width, height);
+
+    return open_well(&config);
+}
+
+static inline void close_well(struct sink *s)
+{
+    assert_int_equal(s->ops->close(s, NULL), 0);
+}
+
+static inline void write_pair(struct sink *s, struct frame before, struct frame after)
+{
+    assert_int_equal(s->ops->write(s, &after, &before, NULL), 0);
+    frame_free(&before);
+    frame_free(&after);
+}
+
+/* A window that shows @after, with @before to compare. */
+static inline struct sink *open_pair(struct rgb before, struct rgb after)
+{
+    struct sink *s = open_window(320, 240);
+
+    write_pair(s, make_frame(s, before, before), make_frame(s, after, after));
+    expect_halves(after, after);
+    return s;
+}
+
+/* Pixels of bright text, in a part of the window in percent. */
+static inline int bright_pixels(const struct screenshot *s, int x0, int y0, int x1, int y1)
+{
+    int n = 0;
+
+    for (int y = s->height * y0 / 100; y < s->height * y1 / 100; y++)
+        for (int x = s->width * x0 / 100; x < s->width * x1 / 100; x++) {
+            const uint8_t *c = &s->rgb[((size_t)y * (size_t)s->width + (size_t)x) * 3];
+
+            n += c[0] > 190 && c[1] > 190 && c[2] > 190;
+        }
+    return n;
+}
+
+/* Waits until there are at least @least and at most @most such pixels. */
+static inline void expect_text(int least, int most, int x0, int y0, int x1, int y1)
+{
+    static struct screenshot shot;
+    int n = -1;
+
+    for (int i = 0; i < 60; i++) {
+        if (take_screenshot(&shot)) {
+            n = bright_pixels(&shot, x0, y0, x1, y1);
+            if (n >= least && n <= most)
+                return;
+        }
+        (void)usleep(100000);
+    }
+    fail_msg("%d bright pixels", n);
 }

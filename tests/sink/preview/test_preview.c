@@ -15,46 +15,13 @@
 
 static pid_t server;
 
-static void quit(void *user)
-{
-    (void)user;
-}
-
-static void status(void *user, struct status *ret)
-{
-    (void)user;
-    status_init(ret);
-}
-
-static void adjust(void *user, const char *key, int steps, char *text, size_t size)
-{
-    (void)user;
-    (void)snprintf(text, size, "%s %d", key, steps);
-}
-
-static const struct sink_control control = {NULL, status, adjust, quit};
-
 static struct sink_config config_for(enum frame_format format, struct colour colour)
 {
-    return (struct sink_config){
-        .name = "preview",
-        .picture = {.format = format, .width = 320, .height = 240, .colour = colour},
-        .format = -1,
-        .fps = {30, 1},
-        .stop_fd = -1,
-        .control = &control,
-    };
-}
+    struct sink_config config = window_config(320, 240);
 
-static struct sink *open_well(const struct sink_config *config)
-{
-    struct error err = {0};
-    struct sink *s = NULL;
-
-    if (sink_preview.open(&s, config, &err))
-        fail_msg("%s", err.text);
-    assert_ptr_equal(s->ops, &sink_preview);
-    return s;
+    config.picture.format = format;
+    config.picture.colour = colour;
+    return config;
 }
 
 static const struct rgb black = {{0, 0, 0}};
@@ -88,7 +55,7 @@ static void test_pictures_it_takes(void **state)
         assert_int_equal(s->picture.format, cases[i].out);
         assert_int_equal(s->picture.colour.range, COLOUR_FULL);
         assert_int_equal(s->picture.colour.matrix, COLOUR_BT601);
-        assert_int_equal(s->ops->close(s, NULL), 0);
+        close_well(s);
     }
 }
 
@@ -109,7 +76,7 @@ static void test_it_shows_the_frames(void **state)
             expect_halves(red, blue);
             show(s, blue, red);
             expect_halves(blue, red);
-            assert_int_equal(s->ops->close(s, NULL), 0);
+            close_well(s);
         }
 }
 
@@ -117,8 +84,7 @@ static void test_it_shows_the_frames(void **state)
 static void test_resizing_keeps_the_aspect(void **state)
 {
     static struct screenshot shot;
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
-    struct sink *s = open_well(&config);
+    struct sink *s = open_window(320, 240);
     bool good = false;
 
     (void)state;
@@ -132,7 +98,7 @@ static void test_resizing_keeps_the_aspect(void **state)
                near(mean(&shot, 52, 5, 73, 60), blue) && near(mean(&shot, 77, 5, 99, 60), black);
     }
     assert_true(good);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 /* The longest of @n writes, about 300 per second. */
@@ -155,8 +121,7 @@ static int64_t slowest_write(struct sink *s, int n, struct rgb left, struct rgb 
 
 static void test_a_hidden_window_delays_nothing(void **state)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
-    struct sink *s = open_well(&config);
+    struct sink *s = open_window(320, 240);
     int64_t start;
 
     (void)state;
@@ -166,7 +131,7 @@ static void test_a_hidden_window_delays_nothing(void **state)
     expect_halves(blue, red);
     xdotool("windowunmap");
     start = now_ns();
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
     assert_true(now_ns() - start < 700000000);
 }
 
@@ -183,8 +148,7 @@ static void continue_server_later(void)
 
 static void test_a_blocked_display_delays_nothing(void **state)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
-    struct sink *s = open_well(&config);
+    struct sink *s = open_window(320, 240);
     int64_t slowest, start;
 
     (void)state;
@@ -199,14 +163,14 @@ static void test_a_blocked_display_delays_nothing(void **state)
     assert_int_equal(kill(server, SIGSTOP), 0);
     (void)slowest_write(s, 30, red, blue);
     start = now_ns();
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
     assert_true(now_ns() - start < 900000000);
     continue_server_later();
     /* This one waits for what close had to leave behind. */
-    s = open_well(&config);
+    s = open_window(320, 240);
     show(s, red, blue);
     expect_halves(red, blue);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
     assert_true(wait(NULL) > 0);
 }
 
@@ -327,7 +291,7 @@ static void test_a_lost_display_costs_no_frame(void **state)
 
 static void expect_no_window(const char *text)
 {
-    const struct sink_config config = config_for(FRAME_YUYV, (struct colour){0});
+    const struct sink_config config = window_config(320, 240);
     struct error err = {0};
     struct sink *s = NULL;
 

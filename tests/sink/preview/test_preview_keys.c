@@ -2,122 +2,9 @@
  * provides, and what screenshots then show. */
 #include "tests/sink/preview/helpers.h"
 
-#include "config-build.h"
-
 #include <SDL.h>
-#include <dirent.h>
-#include <pthread.h>
 
 #include "picture/colour.h"
-
-/* ------------------------------------------------------------------ control */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next two */
-static char adjusted[512];
-static int n_quits;
-
-static void quit(void *user)
-{
-    (void)user;
-    (void)pthread_mutex_lock(&lock);
-    n_quits++;
-    (void)pthread_mutex_unlock(&lock);
-}
-
-static void status(void *user, struct status *ret)
-{
-    (void)user;
-    *ret = (struct status){
-        .second = {.fps = 29.97,
-                   .latency = {.p50_ns = 43000000, .p99_ns = 55000000},
-                   .added = {.p50_ns = 9000000, .p99_ns = 21000000},
-                   .camera = {.p50_ns = 34000000}},
-        .budget_ns = 33333333,
-        .radius_requested = 5,
-        .radius_last = 3,
-        .sigma_color = 18.0,
-        .sigma_space = 2.5,
-        .frames_dropped = 4,
-        .engine = "simd",
-        .device = "a device with a name that is longer than the panel is wide",
-    };
-}
-
-static void adjust(void *user, const char *key, int steps, char *text, size_t size)
-{
-    (void)user;
-    (void)snprintf(text, size, "%s 7", key);
-    (void)pthread_mutex_lock(&lock);
-    (void)snprintf(adjusted + strlen(adjusted), sizeof(adjusted) - strlen(adjusted), "%s %+d;", key,
-                   steps);
-    (void)pthread_mutex_unlock(&lock);
-}
-
-static const struct sink_control control = {NULL, status, adjust, quit};
-
-static int quits(void)
-{
-    int n;
-
-    (void)pthread_mutex_lock(&lock);
-    n = n_quits;
-    (void)pthread_mutex_unlock(&lock);
-    return n;
-}
-
-static void expect_quits(int n)
-{
-    for (int i = 0; i < 50 && quits() != n; i++)
-        (void)usleep(100000);
-    assert_int_equal(quits(), n);
-}
-
-/* --------------------------------------------------------------------- sink */
-
-static struct sink *open_window(int width, int height, bool alone)
-{
-    const struct sink_config config = {
-        .name = "preview",
-        .picture = {.format = FRAME_YUYV, .width = width, .height = height},
-        .format = -1,
-        .fps = {30, 1},
-        .stop_fd = -1,
-        .alone = alone,
-        .control = &control,
-    };
-    struct error err = {0};
-    struct sink *s = NULL;
-
-    if (sink_preview.open(&s, &config, &err))
-        fail_msg("%s", err.text);
-    (void)pthread_mutex_lock(&lock);
-    n_quits = 0;
-    *adjusted = '\0';
-    (void)pthread_mutex_unlock(&lock);
-    return s;
-}
-
-static void write_pair(struct sink *s, struct frame before, struct frame after)
-{
-    assert_int_equal(s->ops->write(s, &after, &before, NULL), 0);
-    frame_free(&before);
-    frame_free(&after);
-}
-
-/* A window that shows @after, with @before to compare. */
-static struct sink *open_pair(struct rgb before, struct rgb after)
-{
-    struct sink *s = open_window(320, 240, false);
-
-    write_pair(s, make_frame(s, before, before), make_frame(s, after, after));
-    expect_halves(after, after);
-    return s;
-}
-
-static void close_well(struct sink *s)
-{
-    assert_int_equal(s->ops->close(s, NULL), 0);
-}
 
 /* Drags the mouse from one place to another, in percent of a window of 320 x 240. */
 static void drag(int from, int to)
@@ -204,7 +91,7 @@ static void test_the_card(void **state)
 
 static void test_m_mirrors(void **state)
 {
-    struct sink *s = open_window(320, 240, false);
+    struct sink *s = open_window(320, 240);
 
     (void)state;
     write_pair(s, make_frame(s, blue, blue), make_frame(s, red, blue));
@@ -250,40 +137,9 @@ static void test_f_and_escape(void **state)
 
 /* -------------------------------------------------------------------- texts */
 
-/* Pixels of bright text, in a part of the window in percent. */
-static int bright_pixels(const struct screenshot *s, int x0, int y0, int x1, int y1)
-{
-    int n = 0;
-
-    for (int y = s->height * y0 / 100; y < s->height * y1 / 100; y++)
-        for (int x = s->width * x0 / 100; x < s->width * x1 / 100; x++) {
-            const uint8_t *c = &s->rgb[((size_t)y * (size_t)s->width + (size_t)x) * 3];
-
-            n += c[0] > 190 && c[1] > 190 && c[2] > 190;
-        }
-    return n;
-}
-
-/* Waits until there are at least @least and at most @most such pixels. */
-static void expect_text(int least, int most, int x0, int y0, int x1, int y1)
-{
-    static struct screenshot shot;
-    int n = -1;
-
-    for (int i = 0; i < 60; i++) {
-        if (take_screenshot(&shot)) {
-            n = bright_pixels(&shot, x0, y0, x1, y1);
-            if (n >= least && n <= most)
-                return;
-        }
-        (void)usleep(100000);
-    }
-    fail_msg("%d bright pixels", n);
-}
-
 static struct sink *open_large(void)
 {
-    struct sink *s = open_window(640, 480, false);
+    struct sink *s = open_window(640, 480);
 
     write_pair(s, make_frame(s, red, red), make_frame(s, blue, blue));
     expect_halves(blue, blue);
@@ -351,127 +207,6 @@ static void test_keys_adjust(void **state)
     close_well(s);
 }
 
-/* ---------------------------------------------------------------- snapshots */
-
-#ifdef HAVE_PNG
-static int count_files(const char *folder, const char *ending)
-{
-    DIR *d = opendir(folder);
-    const struct dirent *e;
-    int n = 0;
-
-    assert_non_null(d);
-    while ((e = readdir(d))) {
-        const size_t length = strlen(e->d_name);
-
-        n += length > strlen(ending) && !strcmp(e->d_name + length - strlen(ending), ending);
-    }
-    (void)closedir(d);
-    return n;
-}
-
-static void expect_files(const char *folder, int n)
-{
-    int found = -1;
-
-    for (int i = 0; i < 50 && found != n; i++) {
-        (void)usleep(100000);
-        found = count_files(folder, "-before.png") + count_files(folder, "-after.png");
-    }
-    assert_int_equal(found, n);
-}
-
-static void expect_png(const char *folder, const char *kind, struct rgb left, struct rgb right)
-{
-    static struct screenshot shot;
-    char command[200];
-
-    (void)snprintf(command, sizeof(command), "convert %s/bilatcam-*-%s.png -depth 8 ppm:-", folder,
-                   kind);
-    assert_true(read_picture(&shot, command));
-    assert_int_equal(shot.width, 320);
-    assert_int_equal(shot.height, 240);
-    assert_true(near(mean(&shot, 0, 0, 50, 100), left));
-    assert_true(near(mean(&shot, 50, 0, 100, 100), right));
-}
-
-/* Unmirrored whatever the window shows, and never over another file. */
-static void test_s_saves_both(void **state)
-{
-    char folder[] = "/tmp/bilatcam-test-XXXXXX", command[60];
-    struct sink *s = open_window(320, 240, false);
-
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
-    write_pair(s, make_frame(s, red, blue), make_frame(s, blue, red));
-    expect_halves(blue, red);
-    press("m");
-    expect_halves(red, blue);
-    press("s");
-    expect_text(20, 5000, 2, 60, 98, 98);
-    expect_files(folder, 2);
-    (void)usleep(500000);
-    expect_png(folder, "before", red, blue);
-    expect_png(folder, "after", blue, red);
-    for (int i = 0; i < 3; i++) {
-        press("s");
-        expect_files(folder, 4 + 2 * i);
-        (void)usleep(500000);
-    }
-    assert_int_equal(setenv("XDG_PICTURES_DIR", "/nonexistent", 1), 0);
-    press("s");
-    (void)usleep(500000);
-    expect_files(folder, 8);
-    close_well(s);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
-}
-
-/* While there is no picture, there is nothing to save. */
-static void test_s_saves_no_card(void **state)
-{
-    char folder[] = "/tmp/bilatcam-test-XXXXXX";
-    struct sink *s = open_window(320, 240, false);
-    struct frame f = make_frame(s, blue, red);
-
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
-    assert_int_equal(s->ops->write(s, &f, NULL, NULL), 0);
-    expect_halves(blue, red);
-    press("s");
-    expect_text(20, 5000, 2, 60, 98, 98);
-    (void)usleep(500000);
-    frame_free(&f);
-    close_well(s);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    assert_int_equal(rmdir(folder), 0);
-}
-
-/* A program that ends at once still writes the whole snapshot. */
-static void test_a_snapshot_before_the_end(void **state)
-{
-    char folder[] = "/tmp/bilatcam-test-XXXXXX", command[60];
-    struct sink *s = open_window(320, 240, false);
-
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
-    write_pair(s, make_frame(s, red, blue), make_frame(s, blue, red));
-    expect_halves(blue, red);
-    press("s key q");
-    expect_quits(1);
-    close_well(s);
-    expect_png(folder, "before", red, blue);
-    expect_png(folder, "after", blue, red);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
-}
-#endif
-
 /* ------------------------------------------------------------------- ending */
 
 static void test_keys_quit(void **state)
@@ -509,8 +244,11 @@ static void test_closing_the_window(void **state)
 {
     (void)state;
     for (int alone = 0; alone < 2; alone++) {
-        struct sink *s = open_window(320, 240, alone);
+        struct sink_config config = window_config(320, 240);
+        struct sink *s;
 
+        config.alone = alone;
+        s = open_well(&config);
         write_pair(s, make_frame(s, red, red), make_frame(s, blue, blue));
         expect_halves(blue, blue);
         click_close();
@@ -538,11 +276,6 @@ int main(void)
         cmocka_unit_test(test_h_shows_help),
         cmocka_unit_test(test_messages_fade),
         cmocka_unit_test(test_keys_adjust),
-#ifdef HAVE_PNG
-        cmocka_unit_test(test_s_saves_both),
-        cmocka_unit_test(test_s_saves_no_card),
-        cmocka_unit_test(test_a_snapshot_before_the_end),
-#endif
         cmocka_unit_test(test_keys_quit),
         cmocka_unit_test(test_closing_the_window),
     };

@@ -1,10 +1,6 @@
 /* What keys and mouse mean in the preview, and the letters of its messages: tables of numbers,
  * without a window. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "tests/lib/unit.h"
 
 #include <math.h>
 #include <string.h>

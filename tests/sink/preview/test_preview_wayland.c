@@ -7,47 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 
-static void quit(void *user)
-{
-    (void)user;
-}
-
-static void status(void *user, struct status *ret)
-{
-    (void)user;
-    memset(ret, 0, sizeof(*ret));
-}
-
-static void adjust(void *user, const char *key, int steps, char *text, size_t size)
-{
-    (void)user;
-    (void)key;
-    (void)steps;
-    (void)snprintf(text, size, "HHHHHHHH");
-}
-
-static const struct sink_control control = {NULL, status, adjust, quit};
-
-/* As many pixels as the screen has. */
-static struct sink *open_window(bool alone)
-{
-    const struct sink_config config = {
-        .name = "preview",
-        .picture = {.format = FRAME_YUYV, .width = 1024, .height = 768},
-        .format = -1,
-        .fps = {30, 1},
-        .stop_fd = -1,
-        .alone = alone,
-        .control = &control,
-    };
-    struct error err = {0};
-    struct sink *s = NULL;
-
-    if (sink_preview.open(&s, &config, &err))
-        fail_msg("%s", err.text);
-    return s;
-}
-
+/* The window has as many pixels as the screen. */
 static int write_frame(struct sink *s, struct rgb before, struct rgb after, struct error *err)
 {
     struct frame f = make_frame(s, after, after), compared = make_frame(s, before, before);
@@ -75,7 +35,7 @@ static int contrast(const struct screenshot *s)
 static void test_it_uses_all_pixels(void **state)
 {
     static struct screenshot shot;
-    struct sink *s = open_window(false);
+    struct sink *s = open_window(1024, 768);
     struct frame f = make_frame(s, (struct rgb){{0, 0, 0}}, (struct rgb){{0, 0, 0}});
     int seen = -1;
 
@@ -91,7 +51,7 @@ static void test_it_uses_all_pixels(void **state)
     }
     assert_in_range(seen, 200, 255);
     frame_free(&f);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 /* The height of what is bright near the lower edge. */
@@ -113,7 +73,7 @@ static int text_height(const struct screenshot *s)
 static void test_text_grows_with_the_pixels(void **state)
 {
     static struct screenshot shot;
-    struct sink *s = open_window(false);
+    struct sink *s = open_window(1024, 768);
     int height = 0;
 
     (void)state;
@@ -127,13 +87,13 @@ static void test_text_grows_with_the_pixels(void **state)
             height = text_height(&shot);
     }
     assert_in_range(height, 18, 24);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 /* The mouse's places are in units, the line's in pixels. */
 static void test_the_line_is_at_the_mouse(void **state)
 {
-    struct sink *s = open_window(false);
+    struct sink *s = open_window(1024, 768);
 
     (void)state;
     assert_int_equal(write_frame(s, red, blue, NULL), 0);
@@ -141,29 +101,32 @@ static void test_the_line_is_at_the_mouse(void **state)
     xdotool("mousemove 512 300 sleep 0.2 mousedown 1 mousemove 400 300 mousemove 256 300 sleep 0.2 "
             "mouseup 1");
     expect_sides(25, red, blue);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 static void test_keys(void **state)
 {
-    struct sink *s = open_window(false);
+    struct sink *s = open_window(1024, 768);
 
     (void)state;
     assert_int_equal(write_frame(s, red, blue, NULL), 0);
     expect_halves(blue, blue);
     press("b");
     expect_halves(red, red);
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 /* The last test, because there is no compositor after it. */
 static void test_the_compositor_goes(void **state)
 {
-    struct sink *s = open_window(true);
+    struct sink_config config = window_config(1024, 768);
     struct error err = {.text = ""};
+    struct sink *s;
     int r = 0;
 
     (void)state;
+    config.alone = true;
+    s = open_well(&config);
     assert_int_equal(write_frame(s, red, blue, NULL), 0);
     expect_halves(blue, blue);
     assert_int_equal(kill(atoi(getenv("WESTON_PID")), SIGKILL), 0);
@@ -173,7 +136,7 @@ static void test_the_compositor_goes(void **state)
     }
     assert_int_equal(r, -ENODEV);
     assert_string_equal(err.text, "preview window: the display has gone");
-    assert_int_equal(s->ops->close(s, NULL), 0);
+    close_well(s);
 }
 
 int main(void)
