@@ -170,14 +170,20 @@ static int spawn(pid_t *pid, const char *name, int socket_fd, int memory_fd)
  * whoever could cut it would kill the other, who reads what is gone. */
 static int create_memory(void)
 {
-    const struct frame largest = {
-        .format = FRAME_I444, .width = FRAME_MAX_SIDE, .height = FRAME_MAX_SIDE};
-    struct pictures p;
     const int fd = memfd_create("bilatcam pictures", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    size_t most = 0;
 
     if (fd < 0)
         return -errno;
-    if (ftruncate(fd, (off_t)place_pictures(&p, &largest, NULL)) ||
+    for (int i = 0; i < FRAME_N_FORMATS; i++) {
+        const struct frame largest = {
+            .format = (enum frame_format)i, .width = FRAME_MAX_SIDE, .height = FRAME_MAX_SIDE};
+        struct pictures p;
+        const size_t bytes = format_table[i].planes ? place_pictures(&p, &largest, NULL) : 0;
+
+        most = bytes > most ? bytes : most;
+    }
+    if (ftruncate(fd, (off_t)most) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
         const int r = -errno;
 

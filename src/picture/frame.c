@@ -5,13 +5,13 @@
 #include <string.h>
 
 const struct format_info format_table[FRAME_N_FORMATS] = {
-    [FRAME_YUYV] = {"yuyv", 1, 3, 1, 0, {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}},
-    [FRAME_UYVY] = {"uyvy", 1, 3, 1, 0, {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}}},
-    [FRAME_NV12] = {"nv12", 2, 3, 1, 1, {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}},
-    [FRAME_I420] = {"yu12", 3, 3, 1, 1, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
-    [FRAME_I422] = {"422p", 3, 3, 1, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
-    [FRAME_I444] = {"444p", 3, 3, 0, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
-    [FRAME_GREY] = {"grey", 1, 1, 0, 0, {{0, 0, 1}}},
+    [FRAME_YUYV] = {"yuyv", 1, 3, 1, 1, 0, {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}},
+    [FRAME_UYVY] = {"uyvy", 1, 3, 1, 1, 0, {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}}},
+    [FRAME_NV12] = {"nv12", 2, 3, 1, 1, 1, {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}},
+    [FRAME_I420] = {"yu12", 3, 3, 1, 1, 1, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_I422] = {"422p", 3, 3, 1, 1, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_I444] = {"444p", 3, 3, 1, 0, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
+    [FRAME_GREY] = {"grey", 1, 1, 1, 0, 0, {{0, 0, 1}}},
     [FRAME_MJPG] = {.name = "mjpg"},
 };
 
@@ -40,18 +40,19 @@ int frame_plane_rows(const struct frame *f, int plane)
     return plane ? shifted(f->height, format_table[f->format].vshift) : f->height;
 }
 
+size_t format_row_bytes(const struct format_info *info, int plane, int width)
+{
+    size_t samples = 0;
+
+    for (int c = 0; c < info->components; c++)
+        if (info->component[c].plane == plane)
+            samples += (size_t)(c ? shifted(width, info->hshift) : width);
+    return samples * info->bytes;
+}
+
 size_t frame_row_bytes(const struct frame *f, int plane)
 {
-    const struct format_info *info = &format_table[f->format];
-    size_t bytes = 0;
-
-    for (int c = 0; c < info->components; c++) {
-        const size_t columns = (size_t)(c ? shifted(f->width, info->hshift) : f->width);
-
-        if (info->component[c].plane == plane)
-            bytes += columns;
-    }
-    return bytes;
+    return format_row_bytes(&format_table[f->format], plane, f->width);
 }
 
 static size_t layout(struct frame *f, size_t align)

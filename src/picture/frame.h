@@ -35,6 +35,7 @@ struct format_info {
     const char *name;   /* as on the command line: "yuyv" */
     uint8_t planes;     /* 0 for compressed formats */
     uint8_t components; /* 1 or 3; 0 for compressed formats */
+    uint8_t bytes;      /* of a sample; 0 for compressed formats */
     uint8_t hshift;     /* log2 of luma columns per chroma column */
     uint8_t vshift;     /* log2 of luma rows per chroma row */
     struct component_layout component[3];
@@ -75,6 +76,9 @@ struct samples {
 };
 
 struct samples frame_samples(const struct frame *f, int component);
+
+/* Bytes that hold samples in a row of @plane of a picture with @width columns. */
+size_t format_row_bytes(const struct format_info *info, int plane, int width);
 
 /* Rows of @plane, and bytes that hold samples in each of them. */
 int frame_plane_rows(const struct frame *f, int plane);

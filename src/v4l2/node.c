@@ -204,17 +204,13 @@ struct colour v4l2_colour(const struct v4l2_pix_format *pix)
 }
 
 /* In the single-planar API the planes follow each other, and the one stride that is told is
- * that of the first; a plane of half the columns has half of it. */
+ * that of the first; a plane of half the bytes in a row has half of it. */
 static void set_strides(struct frame *f, size_t bytesperline)
 {
-    for (int p = 0; p < format_table[f->format].planes; p++) {
-        const size_t packed = frame_row_bytes(f, p);
+    const size_t first = frame_row_bytes(f, 0);
 
-        if (!bytesperline)
-            f->stride[p] = packed;
-        else
-            f->stride[p] = p && f->format == FRAME_I420 ? bytesperline / 2 : bytesperline;
-    }
+    for (int p = 0; p < format_table[f->format].planes; p++)
+        f->stride[p] = (bytesperline ? bytesperline : first) * frame_row_bytes(f, p) / first;
 }
 
 int v4l2_layout(const struct v4l2_pix_format *pix, struct frame *ret, size_t *ret_bytes,

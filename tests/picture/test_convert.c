@@ -35,30 +35,6 @@ static int at(const struct frame *f, int component, int x, int y)
     return s.base[(size_t)y * s.stride + (size_t)(x * s.step)];
 }
 
-static void test_layouts(void **state)
-{
-    struct frame f = {.format = FRAME_I420, .width = 6, .height = 5};
-    uint8_t memory[64];
-
-    (void)state;
-    assert_int_equal(frame_layout_packed(&f), 30 + 9 + 9);
-    frame_attach(&f, memory);
-    assert_ptr_equal(f.plane[1], memory + 30);
-    assert_ptr_equal(f.plane[2], memory + 39);
-    f.format = FRAME_NV12;
-    assert_int_equal(frame_layout_packed(&f), 30 + 18);
-    f.format = FRAME_YUYV;
-    assert_int_equal(frame_layout_packed(&f), 60);
-    assert_int_equal(frame_layout(&f), 5 * FRAME_ALIGN);
-    assert_null(frame_size_problem(2, 1));
-    assert_non_null(frame_size_problem(3, 2));
-    assert_non_null(frame_size_problem(0, 2));
-    assert_non_null(frame_size_problem(2, FRAME_MAX_SIDE + 1));
-    for (int i = 0; i < FRAME_N_FORMATS; i++)
-        assert_int_equal(format_from_name(format_table[i].name), i);
-    assert_int_equal(format_from_name("rgb"), -1);
-}
-
 /* Every pair of formats: luma is kept exactly, chroma is kept, replicated, averaged or 128,
  * and nothing outside the picture is touched. */
 static void test_every_pair_of_formats(void **state)
@@ -322,7 +298,6 @@ static void test_mjpeg_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_every_pair_of_formats),
         cmocka_unit_test(test_chroma_is_averaged),
         cmocka_unit_test(test_colours),
