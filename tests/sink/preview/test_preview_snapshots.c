@@ -2,8 +2,27 @@
 #include "tests/sink/preview/helpers.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 
-static int count_files(const char *folder, const char *ending)
+static char folder[32]; /* of the pictures, of each test its own */
+
+static int make_folder(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof(folder), "/tmp/bilatcam-test-XXXXXX");
+    return mkdtemp(folder) && !setenv("XDG_PICTURES_DIR", folder, 1) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[60];
+
+    (void)state;
+    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command) || unsetenv("XDG_PICTURES_DIR") ? -1 : 0;
+}
+
+static int count_files(const char *ending)
 {
     DIR *d = opendir(folder);
     const struct dirent *e;
@@ -19,18 +38,18 @@ static int count_files(const char *folder, const char *ending)
     return n;
 }
 
-static void expect_files(const char *folder, int n)
+static void expect_files(int n)
 {
     int found = -1;
 
     for (int i = 0; i < 50 && found != n; i++) {
         (void)usleep(100000);
-        found = count_files(folder, "-before.png") + count_files(folder, "-after.png");
+        found = count_files("-before.png") + count_files("-after.png");
     }
     assert_int_equal(found, n);
 }
 
-static void expect_png(const char *folder, const char *kind, struct rgb left, struct rgb right)
+static void expect_png(const char *kind, struct rgb left, struct rgb right)
 {
     static struct screenshot shot;
     char command[200];
@@ -47,47 +66,38 @@ static void expect_png(const char *folder, const char *kind, struct rgb left, st
 /* Unmirrored whatever the window shows, and never over another file. */
 static void test_s_saves_both(void **state)
 {
-    char folder[] = "/tmp/bilatcam-test-XXXXXX", command[60];
     struct sink *s = open_window(320, 240);
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
     write_pair(s, make_frame(s, red, blue), make_frame(s, blue, red));
     expect_halves(blue, red);
     press("m");
     expect_halves(red, blue);
     press("s");
     expect_text(20, 5000, 2, 60, 98, 98);
-    expect_files(folder, 2);
+    expect_files(2);
     (void)usleep(500000);
-    expect_png(folder, "before", red, blue);
-    expect_png(folder, "after", blue, red);
+    expect_png("before", red, blue);
+    expect_png("after", blue, red);
     for (int i = 0; i < 3; i++) {
         press("s");
-        expect_files(folder, 4 + 2 * i);
+        expect_files(4 + 2 * i);
         (void)usleep(500000);
     }
     assert_int_equal(setenv("XDG_PICTURES_DIR", "/nonexistent", 1), 0);
     press("s");
     (void)usleep(500000);
-    expect_files(folder, 8);
+    expect_files(8);
     close_well(s);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
 }
 
 /* While there is no picture, there is nothing to save. */
 static void test_s_saves_no_card(void **state)
 {
-    char folder[] = "/tmp/bilatcam-test-XXXXXX";
     struct sink *s = open_window(320, 240);
     struct frame f = make_frame(s, blue, red);
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
     assert_int_equal(s->ops->write(s, &f, NULL, NULL), 0);
     expect_halves(blue, red);
     press("s");
@@ -95,37 +105,31 @@ static void test_s_saves_no_card(void **state)
     (void)usleep(500000);
     frame_free(&f);
     close_well(s);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(rmdir(folder), 0); /* empty */
+    assert_int_equal(mkdir(folder, 0700), 0);
 }
 
 /* A program that ends at once still writes the whole snapshot. */
 static void test_a_snapshot_before_the_end(void **state)
 {
-    char folder[] = "/tmp/bilatcam-test-XXXXXX", command[60];
     struct sink *s = open_window(320, 240);
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("XDG_PICTURES_DIR", folder, 1), 0);
     write_pair(s, make_frame(s, red, blue), make_frame(s, blue, red));
     expect_halves(blue, red);
     press("s key q");
     expect_quits(1);
     close_well(s);
-    expect_png(folder, "before", red, blue);
-    expect_png(folder, "after", blue, red);
-    assert_int_equal(unsetenv("XDG_PICTURES_DIR"), 0);
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    expect_png("before", red, blue);
+    expect_png("after", blue, red);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_s_saves_both),
-        cmocka_unit_test(test_s_saves_no_card),
-        cmocka_unit_test(test_a_snapshot_before_the_end),
+        cmocka_unit_test_setup_teardown(test_s_saves_both, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_s_saves_no_card, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_a_snapshot_before_the_end, make_folder, remove_folder),
     };
 
     if (!getenv("DISPLAY") || !getenv("XVFB_PID")) {
