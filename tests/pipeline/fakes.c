@@ -332,6 +332,8 @@ static int screen_write(struct sink *s, const struct frame *f, const struct fram
     const int r = screen.on_write ? screen.on_write() : 0;
 
     require(f->stride[0] == s->picture.stride[0]);
+    require(!before ||
+            (s->ops->compare && before->seq == f->seq && before->stride[0] == f->stride[0]));
     if (r)
         return error_set(err, r, "screen failed");
     if (screen.n == screen.fails_at) {
