@@ -16,7 +16,7 @@ struct source_config {
     struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
     int format;          /* wanted enum frame_format; -1 = the source's choice */
     bool again;          /* reopening: what differs from the request is not logged */
-    int stop_fd;         /* readable once read must return -ECANCELED; stays readable */
+    int stop_fd;         /* readable while read must return -ECANCELED: at a stop, or for a look */
 };
 
 struct source {
@@ -49,7 +49,7 @@ struct source_ops {
     /* Waits for the next frame (a live source: the newest) and lends it in @ret until release.
      *   -ENODATA    the end of the stream
      *   -EBADMSG    the stream is broken from here on; what came before was whole
-     *   -ECANCELED  stop_fd became readable
+     *   -ECANCELED  stop_fd is readable; once it is not, the next read goes on without a loss
      *   -ETIMEDOUT  a device gave nothing for max(5 frame intervals, 1 s): reopen it
      *   -ENODEV     unplugged     -EIO  broken: reopen it
      * Damaged frames are passed over and counted. @err says more on errors. */

@@ -31,6 +31,7 @@ struct y4m_source {
     size_t size, first, last; /* bytes [first, last) are read and not yet used */
     struct y4m_header header;
     char frame_tags[Y4M_LINE_MAX]; /* of the present frame: the buffer moves on */
+    bool begun;                    /* its line was taken, its samples not yet */
     struct frame frame;
     size_t frame_bytes;
     uint64_t next;
@@ -347,6 +348,7 @@ static int read_frame_line(struct y4m_source *y, struct error *err)
                          y->file, y->next + 1);
     (void)snprintf(y->frame_tags, sizeof(y->frame_tags), "%s", line + 5);
     y->frame.y4m_tags = y->frame_tags;
+    y->begun = true;
     return 0;
 }
 
@@ -364,6 +366,7 @@ static int read_samples(struct y4m_source *y, struct error *err)
                          y->file, y->next + 1, have, y->frame_bytes);
     frame_attach(&y->frame, y->buffer + y->first);
     y->first += y->frame_bytes;
+    y->begun = false;
     return 0;
 }
 
@@ -376,7 +379,7 @@ static int y4m_read(struct source *s, struct frame *ret, struct error *err)
     if (y->broken.text[0])
         return error_set(err, -EBADMSG, "%s", y->broken.text);
     r = wait_readable(y, 0, &why);
-    if (!r)
+    if (!r && !y->begun)
         r = read_frame_line(y, &why);
     if (!r)
         r = read_samples(y, &why);

@@ -346,7 +346,7 @@ static void test_y4m_from_a_slow_pipe(void **state)
     restore_stdin(saved);
 }
 
-static void test_stop_ends_the_wait_for_a_pipe(void **state)
+static void test_stop_and_wake_end_the_wait_for_a_pipe(void **state)
 {
     static const char header[] = "YUV4MPEG2 W2 H2 Cmono\nFRAME\naaaaFRAME\nb";
     const int stop_fd = event_open();
@@ -362,7 +362,12 @@ static void test_stop_ends_the_wait_for_a_pipe(void **state)
     s = open_well(&source_y4m, &config);
     expect_frame(s, 0);
     read_until_stopped(s, stop_fd);
+    /* What wakes the capture stage ends the wait as a stop does, and reading goes on after it. */
+    assert_true(event_clear(stop_fd));
+    assert_int_equal(write(pipe_fd[1], "bbbFRAME\ncccc", 13), 13);
+    expect_frame(s, 1);
     s->ops->close(s);
+    event_ring(stop_fd);
     /* Stopped already, and waiting for a header that does not come. */
     open_badly(&source_y4m, &config, -ECANCELED, "stopped reading standard input");
     restore_stdin(saved);
@@ -414,7 +419,7 @@ int main(void)
         cmocka_unit_test(test_y4m_broken_frame),
         cmocka_unit_test(test_y4m_buffering),
         cmocka_unit_test(test_y4m_from_a_slow_pipe),
-        cmocka_unit_test(test_stop_ends_the_wait_for_a_pipe),
+        cmocka_unit_test(test_stop_and_wake_end_the_wait_for_a_pipe),
         cmocka_unit_test(test_named_pipe_without_writer),
     };
 
