@@ -1,6 +1,6 @@
 #pragma once
-/* The page on which everything meets: source -> [ring] -> engine -> [ring] -> sinks, each stage
- * in a thread of its own. The only file that sees all of them. */
+/* All of the pipeline: source -> [ring] -> engine -> [ring] -> sinks, each stage in a thread of its
+ * own. */
 #include "settings/settings.h"
 #include "settings/status.h"
 

@@ -4,8 +4,9 @@
  * governor, output.h the sinks.
  *
  * The stream ends from the front: capture closes its ring and leaves, filtering empties that,
- * closes the next and leaves, output empties that and tells main. A stage that fails records why,
- * closes the rings on its sides and asks for a stop, which ends the others.
+ * closes the next and leaves, output empties that and tells main. A stage that fails records why.
+ * Capture then ends the stream as ever, so that what it got is still shown; the others close the
+ * rings on their sides and ask for a stop.
  *
  * All is plain data, copied in and out under one lock. Context: any thread, where nothing else is
  * said. */

@@ -1,7 +1,8 @@
 #pragma once
 /* A source hands out frames: a camera, a file, a generated scene. It lends each frame in its
  * own layout and memory; the pipeline's conversion to the working layout is the one copy.
- * Context: everything is called by the capture thread, except open (main) and truth (any). */
+ * Context: everything is called by the capture thread, except the first open and the last close
+ * (main) and truth (any). */
 #include <stdbool.h>
 
 #include "base/error.h"
