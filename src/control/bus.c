@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-#include "base/backoff.h"
 #include "base/clock.h"
+#include "base/retry.h"
 
 #define ACCURACY_US 1000 /* of the timer */
 
@@ -25,10 +25,10 @@ struct control_bus {
     sd_event_source *watch; /* of the folder, while there is no connection */
     char folder[PATH_MAX];  /* of the socket */
     const char *name;       /* of it in there; NULL: it is no file, or not known */
-    struct backoff backoff;
+    struct retry retry;
 };
 
-static const struct backoff_limits limits = {
+static const struct retry_limits limits = {
     .first_ns = 100 * NS_PER_MS,
     .last_ns = 60 * NS_PER_S,
     .steady_ns = 10 * NS_PER_S,
@@ -54,15 +54,16 @@ static void find_folder(struct control_bus *b, const char *address)
     b->name = slash + 1;
 }
 
-static void set_timer(struct control_bus *b, int64_t pause_ns)
+static void set_timer(struct control_bus *b, int64_t t_ns)
 {
-    (void)sd_event_source_set_time(b->timer, (uint64_t)((now_ns() + pause_ns) / NS_PER_US));
+    (void)sd_event_source_set_time(b->timer, (uint64_t)(t_ns / NS_PER_US));
     (void)sd_event_source_set_enabled(b->timer, SD_EVENT_ONESHOT);
 }
 
 static void retry_later(struct control_bus *b)
 {
-    set_timer(b, backoff_fails(&b->backoff, &limits, now_ns()));
+    (void)retry_fails(&b->retry, &limits, now_ns());
+    set_timer(b, b->retry.t_next_ns);
 }
 
 /* Something with the socket's name has appeared, or what is watched is no longer the folder. The
@@ -74,7 +75,7 @@ static int on_folder(sd_event_source *source, const struct inotify_event *e, voi
     (void)source;
     if (e->len && strcmp(e->name, b->name) != 0)
         return 0;
-    b->backoff = (struct backoff){0};
+    b->retry = (struct retry){0};
     retry_later(b);
     return 0;
 }
@@ -129,7 +130,7 @@ static void attempt(struct control_bus *b)
         r = sd_bus_attach_event(b->bus, b->event, SD_EVENT_PRIORITY_NORMAL);
     if (r >= 0) {
         b->watch = sd_event_source_disable_unref(b->watch);
-        backoff_works(&b->backoff, now_ns());
+        retry_works(&b->retry, now_ns());
         return;
     }
     leave(b);
@@ -186,5 +187,5 @@ void control_bus_close(struct control_bus *b)
 
 void control_bus_renew(struct control_bus *b)
 {
-    set_timer(b, 0);
+    set_timer(b, now_ns());
 }

@@ -148,14 +148,14 @@ static bool may_take_other(const struct capture *c)
     return !strcmp(c->request.name, "auto") && *c->found;
 }
 
-/* Another program has the camera: no device will come or go when that releases it. */
-static void watch_release(struct capture *c)
+/* Adds what tells of the camera's release to what the thread waits for. */
+static void wait_for_release(struct capture *c)
 {
+    struct device_release *const release = &c->retry.release;
     struct epoll_event e = {.events = EPOLLIN};
 
-    device_release_watch(&c->release, c->request.name);
-    if (c->release.fd >= 0 && epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, c->release.fd, &e))
-        device_release_stop(&c->release);
+    if (release->fd >= 0 && epoll_ctl(c->wait_fd, EPOLL_CTL_ADD, release->fd, &e))
+        device_release_stop(release);
 }
 
 /* The state of a lost camera is told when it begins and when it ends, not at every attempt.
@@ -173,11 +173,11 @@ static void note_lost(struct capture *c, int code, const struct error *why)
     }
     c->lost = true;
     t_other = may_take_other(c) ? c->t_lost_ns + OTHER_NS : 0;
-    c->t_retry_ns = now + backoff_fails(&c->retries, &backoff_device, now);
-    if (now < t_other && t_other < c->t_retry_ns)
-        c->t_retry_ns = t_other;
+    device_retry_fails(&c->retry, code, c->request.name);
+    if (now < t_other && t_other < c->retry.pauses.t_next_ns)
+        c->retry.pauses.t_next_ns = t_other;
     if (code == -EBUSY)
-        watch_release(c);
+        wait_for_release(c);
     set_state(c, STREAM_LOST, why->text);
 }
 
@@ -198,7 +198,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
     c->stream = stream;
     c->request = *request;
     c->wait_fd = -1;
-    device_release_init(&c->release);
+    device_retry_init(&c->retry);
     if (pthread_mutex_init(&c->lock, NULL))
         return error_set(err, -ENOMEM, "out of memory");
     r = open_wait_fd(c);
@@ -229,7 +229,7 @@ void capture_close(struct capture *c)
     mjpeg_destroy(c->mjpeg);
     scaler_destroy(c->scaler);
     frame_free(&c->scratch);
-    device_release_stop(&c->release);
+    device_release_stop(&c->retry.release);
     if (c->wait_fd >= 0)
         (void)close(c->wait_fd);
     (void)pthread_mutex_destroy(&c->lock);
@@ -257,7 +257,7 @@ static void take_request(struct capture *c)
         close_source(c);
         c->request = c->next_request;
         c->found[0] = '\0';
-        c->t_retry_ns = 0;
+        c->retry.pauses.t_next_ns = 0;
         c->has_next_request = false;
     }
     (void)pthread_mutex_unlock(&c->lock);
@@ -278,16 +278,9 @@ static void report(struct capture *c)
 /* Takes what is requested, and a change in /dev as a reason to retry at once. */
 static void look_around(struct capture *c)
 {
-    unsigned changes;
-
     (void)event_clear(stream_fd(c->stream, STREAM_EVENT_WAKE));
     take_request(c);
-    changes = stream_device_changes(c->stream);
-    if (changes == c->device_changes)
-        return;
-    c->device_changes = changes;
-    c->retries = (struct backoff){0};
-    c->t_retry_ns = 0;
+    device_retry_heed(&c->retry, stream_device_changes(c->stream));
 }
 
 /* Until @deadline_ns, a wake-up or a stop. False: a stop. */
@@ -309,23 +302,22 @@ static bool stand_by(struct capture *c, enum stream_state why)
         log_info("%s: %s", c->name, stream_state_name(why));
         set_state(c, why, NULL);
     }
-    c->t_retry_ns = 0;
-    device_release_stop(&c->release);
+    c->retry.pauses.t_next_ns = 0;
+    device_release_stop(&c->retry.release);
     return wait_until(c, INT64_MAX);
 }
 
 /* One attempt, when it is time for it. */
 static bool try_to_open(struct capture *c)
 {
-    const int64_t t_released_ns = device_release_due(&c->release);
-    const int64_t t_due_ns = t_released_ns < c->t_retry_ns ? t_released_ns : c->t_retry_ns;
+    const int64_t t_due_ns = device_retry_due(&c->retry);
     const bool other = may_take_other(c);
     struct error err;
     int r;
 
     if (now_ns() < t_due_ns)
         return wait_until(c, t_due_ns);
-    device_release_stop(&c->release);
+    device_release_stop(&c->retry.release);
     r = open_source(c, other ? c->found : c->request.name, true, &err);
     if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
         r = open_source(c, "auto", true, &err);
@@ -338,7 +330,7 @@ static bool try_to_open(struct capture *c)
     }
     c->t_whole_ns = now_ns();
     if (r == 0)
-        c->t_retry_ns = c->t_whole_ns + c->retries.pause_ns;
+        c->retry.pauses.t_next_ns = c->t_whole_ns + c->retry.pauses.pause_ns;
     else if (r != -ECANCELED)
         note_lost(c, r, &err);
     return !stream_stopping(c->stream);
@@ -358,7 +350,7 @@ static bool handle_read_error(struct capture *c, int code, const struct error *e
         return false;
     }
     /* A camera that gives nothing is left running for the pause that it would get anyway. */
-    if (code == -ETIMEDOUT && c->lost && now_ns() < c->t_retry_ns)
+    if (code == -ETIMEDOUT && c->lost && now_ns() < c->retry.pauses.t_next_ns)
         return true;
     close_source(c);
     note_lost(c, code, err);
@@ -375,7 +367,7 @@ static void note_running(struct capture *c)
         log_info("%s: running", c->source->name);
     }
     c->lost = false;
-    backoff_works(&c->retries, now_ns());
+    retry_works(&c->retry.pauses, now_ns());
     set_state(c, STREAM_RUNS, NULL);
 }
 

@@ -9,14 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/backoff.h"
 #include "filter/camera_delay.h"
 #include "picture/convert.h"
 #include "picture/scale.h"
 #include "pipeline/ring.h"
 #include "pipeline/stream.h"
 #include "source/source.h"
-#include "v4l2/watch.h"
+#include "v4l2/device_retry.h"
 
 /* What to take pictures from. */
 struct capture_request {
@@ -44,7 +43,7 @@ struct capture {
     struct capture_request next_request; /* to be taken over */
     bool has_next_request;
 
-    int wait_fd;                 /* epoll: a stop, a wake-up, and @release */
+    int wait_fd;                 /* epoll: a stop, a wake-up, and @retry.release */
     struct source *source;       /* NULL while it is closed */
     struct camera_delay delay;   /* of the source */
     char found[SOURCE_NAME_MAX]; /* the camera that "auto" meant; empty: none yet */
@@ -56,11 +55,8 @@ struct capture {
     enum stream_state state; /* as published */
     bool lost;               /* from the first trouble until pictures come again */
     int64_t t_lost_ns;
-    struct backoff retries;
-    int64_t t_retry_ns;            /* when the source is to be opened again */
-    struct device_release release; /* of a camera that another program has */
-    int64_t t_whole_ns;            /* when the last whole picture came, or the source was opened */
-    unsigned device_changes;       /* that were seen */
+    struct device_retry retry; /* of a lost source */
+    int64_t t_whole_ns;        /* when the last whole picture came, or the source was opened */
     uint64_t n_delivered, n_bad_jpegs, n_reconnects;
     uint64_t n_dropped_before, n_bad_before; /* by sources that were opened again */
 };

@@ -42,7 +42,7 @@ void filtering_open(struct filtering *f, struct stream *stream, struct engine *e
     f->stream = stream;
     f->engine = engine;
     f->config = *config;
-    backoff_works(&f->retries, now_ns());
+    retry_works(&f->retry, now_ns());
     f->depth = stream_live(stream) ? 1 : engine->depth;
     if (f->depth > FILTERING_MAX_DEPTH)
         f->depth = FILTERING_MAX_DEPTH;
@@ -96,7 +96,7 @@ static void begin_rebuild(struct filtering *f, struct engine *remains)
         .engine = f->config.engine,
         .memory = f->memory,
         .bytes = f->memory_size,
-        .retries = &f->retries,
+        .retry = &f->retry,
     };
 
     if (rebuild_start(&f->rebuild, &config) == 0)
@@ -158,7 +158,7 @@ static void take_rebuilt(struct filtering *f)
     f->lost = NULL;
     f->engine->ops->destroy(f->engine);
     f->engine = e;
-    backoff_works(&f->retries, now_ns());
+    retry_works(&f->retry, now_ns());
     f->depth = stream_live(f->stream) ? 1 : e->depth < f->n_spare ? e->depth : f->n_spare;
     publish_engine(f);
     log_info("engine %s (%s) filters again", e->ops->name, e->device);
@@ -173,7 +173,7 @@ static int rest(struct filtering *f)
     log_info("idle: releasing %s", f->engine->device);
     r = stand_in(f, &idle);
     engine_release(idle);
-    f->retries = (struct backoff){0};
+    f->retry = (struct retry){0};
     return r;
 }
 

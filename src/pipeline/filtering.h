@@ -43,7 +43,7 @@ struct filtering {
     size_t memory_size;
     const struct engine_ops *lost; /* what another one stands in for, NULL: nothing */
     struct rebuild *rebuild;       /* under way, or NULL */
-    struct backoff retries;        /* of the engine; of `rebuild` while that is under way */
+    struct retry retry;            /* of the engine; of `rebuild` while that is under way */
     struct governor governor;
     struct flips passing; /* for the log: whether frames pass unfiltered */
     struct ring *in, *out;

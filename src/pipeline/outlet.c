@@ -85,24 +85,6 @@ static int open_sink(struct outlet *o, struct error *err)
     return 0;
 }
 
-static void retry_later(struct outlet *o, int code)
-{
-    const int64_t now = now_ns();
-
-    o->t_retry_ns = now + backoff_fails(&o->retries, &backoff_device, now);
-    if (code == -EBUSY)
-        device_release_watch(&o->release, o->config.name);
-}
-
-/* Whether a device came, went or changed since this was asked last. */
-static bool any_device_changed(struct outlet *o)
-{
-    const unsigned before = o->device_changes;
-
-    o->device_changes = stream_device_changes(o->stream);
-    return o->device_changes != before;
-}
-
 static void lose(struct outlet *o, int code, const struct error *why)
 {
     log_warning("%s; pictures are dropped until it can be used", why->text);
@@ -110,8 +92,9 @@ static void lose(struct outlet *o, int code, const struct error *why)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
     stream_set_no_output(o->stream, why->text);
-    (void)any_device_changed(o); /* what happened before is no reason to try at once */
-    retry_later(o, code);
+    /* What happened before is no reason to try at once. */
+    o->retry.changes = stream_device_changes(o->stream);
+    device_retry_fails(&o->retry, code, o->config.name);
 }
 
 int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *ops,
@@ -123,7 +106,7 @@ int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *
     o->config = *config;
     o->stream = stream;
     o->drawn = o->shown_state = -1;
-    device_release_init(&o->release);
+    device_retry_init(&o->retry);
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
         lose(o, r, err);
@@ -136,7 +119,7 @@ int outlet_close(struct outlet *o, struct error *err)
 {
     const int r = o->sink ? o->sink->ops->close(o->sink, err) : 0;
 
-    device_release_stop(&o->release);
+    device_release_stop(&o->retry.release);
     scaler_destroy(o->scaler);
     frame_free(&o->resized);
     free(o->memory);
@@ -168,15 +151,14 @@ static bool available(struct outlet *o)
 
     if (o->sink)
         return true;
-    if (any_device_changed(o))
-        o->retries = (struct backoff){0};
-    else if (now_ns() < o->t_retry_ns && now_ns() < device_release_due(&o->release))
+    device_retry_heed(&o->retry, stream_device_changes(o->stream));
+    if (now_ns() < device_retry_due(&o->retry))
         return false;
-    device_release_stop(&o->release);
+    device_release_stop(&o->retry.release);
     r = open_sink(o, &err);
     if (r) {
         log_debug("%s", err.text);
-        retry_later(o, r);
+        device_retry_fails(&o->retry, r, o->config.name);
         return false;
     }
     log_info("%s can be used", o->sink->name);
@@ -190,7 +172,7 @@ static int write_now(struct outlet *o, const struct frame *f, const struct frame
     const int r = o->sink->ops->write(o->sink, f, before, err);
 
     if (r == 0)
-        backoff_works(&o->retries, now_ns());
+        retry_works(&o->retry.pauses, now_ns());
     if (r == 0 || r == -ECANCELED || !o->ops->device)
         return r;
     lose(o, r, err);

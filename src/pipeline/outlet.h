@@ -2,11 +2,10 @@
 /* A sink and what is needed to feed it: pictures in its layout and size, a card while
  * there are none, and another try while a virtual camera is not to be had.
  * Context: opened and closed by main, the rest is the output thread's. */
-#include "base/backoff.h"
 #include "picture/scale.h"
 #include "pipeline/stream.h"
 #include "sink/sink.h"
-#include "v4l2/watch.h"
+#include "v4l2/device_retry.h"
 
 struct outlet {
     const struct sink_ops *ops;
@@ -23,10 +22,7 @@ struct outlet {
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
-    struct backoff retries;
-    int64_t t_retry_ns;            /* when the sink is to be opened again */
-    struct device_release release; /* of a device that another program has */
-    unsigned device_changes;       /* that were seen */
+    struct device_retry retry; /* of a lost sink */
 };
 
 /* @wait: the outlet retries a device that is not there. */

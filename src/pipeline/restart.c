@@ -10,7 +10,7 @@
 #include "base/thread.h"
 
 /* A driver takes its time to recover. */
-static const struct backoff_limits limits = {
+static const struct retry_limits limits = {
     .first_ns = NS_PER_S,
     .last_ns = 60 * NS_PER_S,
     .steady_ns = 60 * NS_PER_S,
@@ -54,7 +54,7 @@ static void *run(void *arg)
 {
     struct rebuild *r = arg;
     const struct rebuild_config *c = &r->config;
-    int64_t pause_ns = c->remains ? backoff_fails(c->retries, &limits, now_ns()) : 0;
+    int64_t pause_ns = c->remains ? retry_fails(c->retry, &limits, now_ns()) : 0;
     bool logged = false;
 
     engine_release(c->remains);
@@ -73,7 +73,7 @@ static void *run(void *arg)
         else
             log_warning("%s; retrying, at most once a minute", err.text);
         logged = true;
-        pause_ns = backoff_fails(c->retries, &limits, now_ns());
+        pause_ns = retry_fails(c->retry, &limits, now_ns());
     }
     return NULL;
 }

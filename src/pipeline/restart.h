@@ -2,7 +2,7 @@
 /* Makes an engine in a thread of its own while another one filters: after the device failed, or
  * when a GPU that was released is needed again. What fails is retried, after pauses that
  * double up to a minute, until it works or is given up. */
-#include "base/backoff.h"
+#include "base/retry.h"
 #include "engine/engine.h"
 
 struct rebuild_config {
@@ -11,7 +11,7 @@ struct rebuild_config {
     struct engine_config engine;
     void *memory; /* to pin; lives longer than the engine */
     size_t bytes;
-    struct backoff *retries; /* the thread's until rebuild_stop() */
+    struct retry *retry; /* the thread's until rebuild_stop() */
 };
 
 struct rebuild;

@@ -10,7 +10,7 @@
 #include "v4l2/node.h"
 
 /* A program that closes a device is noticed before the driver is: it needs a moment. */
-static const struct backoff_limits alarm_limits = {
+static const struct retry_limits alarm_limits = {
     .first_ns = 500 * NS_PER_MS,
     .last_ns = 30 * NS_PER_S,
     .steady_ns = 10 * NS_PER_S,
@@ -64,7 +64,7 @@ bool devices_changed(int fd)
 
 void device_release_init(struct device_release *r)
 {
-    *r = (struct device_release){.fd = -1, .t_due_ns = INT64_MAX};
+    *r = (struct device_release){.fd = -1, .alarms.t_next_ns = INT64_MAX};
 }
 
 /* Each device by itself: /dev as a whole also tells of whoever closes /dev/null. Programs that only
@@ -86,7 +86,7 @@ static void watch_video(int fd)
 void device_release_watch(struct device_release *r, const char *name)
 {
     device_release_stop(r);
-    backoff_works(&r->alarms, now_ns());
+    retry_works(&r->alarms, now_ns());
     r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (r->fd < 0)
         return;
@@ -101,14 +101,12 @@ void device_release_stop(struct device_release *r)
     if (r->fd >= 0)
         (void)close(r->fd);
     r->fd = -1;
-    r->t_due_ns = INT64_MAX;
+    r->alarms.t_next_ns = INT64_MAX;
 }
 
 int64_t device_release_due(struct device_release *r)
 {
-    const int64_t now = now_ns();
-
-    if (r->fd >= 0 && devices_changed(r->fd) && r->t_due_ns == INT64_MAX)
-        r->t_due_ns = now + backoff_fails(&r->alarms, &alarm_limits, now);
-    return r->t_due_ns;
+    if (r->fd >= 0 && devices_changed(r->fd) && r->alarms.t_next_ns == INT64_MAX)
+        (void)retry_fails(&r->alarms, &alarm_limits, now_ns());
+    return r->alarms.t_next_ns;
 }

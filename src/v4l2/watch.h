@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/backoff.h"
+#include "base/retry.h"
 
 /* A descriptor that is readable when something changed, or a negative errno. */
 int devices_watch(void);
@@ -16,9 +16,9 @@ bool devices_changed(int fd);
  * Context: one thread, which calls device_release_watch after it has closed the device itself, and
  * device_release_stop before it opens it: so what it closes is not taken for news. */
 struct device_release {
-    int fd;                /* readable when somebody closed a device; -1 = not watched */
-    struct backoff alarms; /* they may be false: others look at devices, too */
-    int64_t t_due_ns;      /* when to try to open it; INT64_MAX: nobody closed it yet */
+    int fd; /* readable when somebody closed a device; -1 = not watched */
+    /* They may be false: others look at devices, too. The next is never: nobody closed it yet. */
+    struct retry alarms;
 };
 
 void device_release_init(struct device_release *r);

@@ -63,7 +63,7 @@ NO_ROOM = {"config-build.h"}
 # Folders in tests that are of no single room.
 NO_ROOMS_TESTS = {"lib", "program", "rules", "fuzz", "vm"}
 
-PURE = ("src/filter/*.[ch] src/base/backoff.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
+PURE = ("src/filter/*.[ch] src/base/retry.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
         "<stdint.h> <stdlib.h> <string.h> <math.h>")
 
 # Files, and all that they may see. C without a declaration does not compile, so a pure part has

@@ -1,13 +1,14 @@
 /* Devices that are released, with a file in the place of a device. */
 #include "tests/lib/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "v4l2/watch.h"
+#include "v4l2/device_retry.h"
 
 #define LIMIT_MS 20000
 
@@ -115,6 +116,46 @@ static void test_names(void **state)
     device_release_stop(&r);
 }
 
+static void test_retry(void **state)
+{
+    struct device_retry d;
+    int64_t now = now_ns();
+
+    (void)state;
+    device_retry_init(&d);
+    assert_int_equal(device_retry_due(&d), 0);
+    device_retry_fails(&d, -ENODEV, path);
+    device_retry_fails(&d, -ENODEV, path);
+    assert_true(device_retry_due(&d) >= now + d.pauses.pause_ns);
+    assert_int_equal(d.pauses.pause_ns, 2 * retry_device.first_ns);
+    assert_true(d.release.fd < 0);
+    device_retry_heed(&d, 0); /* that is no news */
+    assert_int_equal(d.pauses.pause_ns, 2 * retry_device.first_ns);
+    device_retry_heed(&d, 1);
+    assert_int_equal(device_retry_due(&d), 0);
+    device_retry_fails(&d, -ENODEV, path);
+    device_retry_heed(&d, 1);
+    assert_true(device_retry_due(&d) >= now + retry_device.first_ns);
+    assert_int_equal(d.pauses.pause_ns, retry_device.first_ns);
+}
+
+static void test_retry_of_a_busy_device(void **state)
+{
+    struct device_retry d;
+
+    (void)state;
+    device_retry_init(&d);
+    device_retry_fails(&d, -EBUSY, path);
+    d.pauses.t_next_ns = INT64_MAX;
+    assert_int_equal(device_retry_due(&d), INT64_MAX);
+    use(O_RDWR);
+    assert_true(readable(&d.release, LIMIT_MS));
+    assert_true(device_retry_due(&d) < INT64_MAX);
+    d.pauses.t_next_ns = 5;
+    assert_int_equal(device_retry_due(&d), 5);
+    device_release_stop(&d.release);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -130,10 +171,9 @@ static int clean_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_counts),
-        cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_false_alarms),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_what_counts),  cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_retry),        cmocka_unit_test(test_retry_of_a_busy_device),
     };
 
     return cmocka_run_group_tests_name("devices", tests, prepare, clean_up);

@@ -1,22 +1,23 @@
 #include "tests/lib/unit.h"
 
-#include "base/backoff.h"
+#include "base/retry.h"
 
-static const struct backoff_limits limits = {.first_ns = 250, .last_ns = 30000, .steady_ns = 10000};
+static const struct retry_limits limits = {.first_ns = 250, .last_ns = 30000, .steady_ns = 10000};
 
 /* Failures one after the other, each when the pause before it is over. */
 static void test_pauses_double(void **state)
 {
     static const int64_t pauses[] = {250, 500, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
-    struct backoff b = {0};
+    struct retry r = {0};
     int64_t t = 1000000;
 
     (void)state;
     for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
-        const int64_t pause = backoff_fails(&b, &limits, t);
+        const int64_t pause = retry_fails(&r, &limits, t);
 
         assert_int_equal(pause, pauses[i]);
-        assert_int_equal(pause, b.pause_ns);
+        assert_int_equal(pause, r.pause_ns);
+        assert_int_equal(r.t_next_ns, t + pause);
         t += pause;
     }
 }
@@ -24,12 +25,12 @@ static void test_pauses_double(void **state)
 /* What failed thrice works for @worked and fails again: the pause then. */
 static int64_t pause_after(int64_t worked)
 {
-    struct backoff b = {0};
+    struct retry r = {0};
 
     for (int i = 0; i < 3; i++)
-        (void)backoff_fails(&b, &limits, 1000 * i);
-    backoff_works(&b, 5000);
-    return backoff_fails(&b, &limits, 5000 + worked);
+        (void)retry_fails(&r, &limits, 1000 * i);
+    retry_works(&r, 5000);
+    return retry_fails(&r, &limits, 5000 + worked);
 }
 
 static void test_what_fails_soon_waits_longer(void **state)
@@ -43,43 +44,44 @@ static void test_what_fails_soon_waits_longer(void **state)
 /* It is told again and again that it works, and counts from the first time. */
 static void test_works_from_the_first_time(void **state)
 {
-    struct backoff b = {0};
+    struct retry r = {0};
 
     (void)state;
-    (void)backoff_fails(&b, &limits, 0);
+    (void)retry_fails(&r, &limits, 0);
     for (int64_t t = 1000; t <= 12000; t += 10)
-        backoff_works(&b, t);
-    assert_int_equal(backoff_fails(&b, &limits, 12010), 250);
+        retry_works(&r, t);
+    assert_int_equal(retry_fails(&r, &limits, 12010), 250);
     /* What worked before that counts no more. */
-    assert_int_equal(backoff_fails(&b, &limits, 30000), 500);
+    assert_int_equal(retry_fails(&r, &limits, 30000), 500);
 }
 
 /* The first failure of all, whether it ever worked or not. */
 static void test_first_failure(void **state)
 {
-    struct backoff b = {0};
+    struct retry r = {0};
 
     (void)state;
-    assert_int_equal(backoff_fails(&b, &limits, 1), 250);
-    b = (struct backoff){0};
-    backoff_works(&b, 1);
-    assert_int_equal(backoff_fails(&b, &limits, 2), 250);
+    assert_int_equal(retry_fails(&r, &limits, 1), 250);
+    r = (struct retry){0};
+    retry_works(&r, 1);
+    assert_int_equal(retry_fails(&r, &limits, 2), 250);
 }
 
 static void test_no_overflow(void **state)
 {
-    const struct backoff_limits long_ones = {.first_ns = 1, .last_ns = INT64_MAX, .steady_ns = 0};
-    struct backoff b = {0};
+    const struct retry_limits long_ones = {.first_ns = 1, .last_ns = INT64_MAX, .steady_ns = 0};
+    struct retry r = {0};
     int64_t pause = 0;
 
     (void)state;
     for (int i = 0; i < 100; i++) {
-        const int64_t next = backoff_fails(&b, &long_ones, 1);
+        const int64_t next = retry_fails(&r, &long_ones, 1);
 
         assert_true(next >= pause);
         pause = next;
     }
     assert_int_equal(pause, INT64_MAX);
+    assert_int_equal(r.t_next_ns, INT64_MAX);
 }
 
 int main(void)
@@ -92,5 +94,5 @@ int main(void)
         cmocka_unit_test(test_no_overflow),
     };
 
-    return cmocka_run_group_tests_name("backoff", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("retry", tests, NULL, NULL);
 }
