@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "picture/convert.h"
 
 #define LIVE_MEASURE_EVERY 64

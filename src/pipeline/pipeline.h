@@ -20,7 +20,7 @@ int pipeline_start(struct pipeline *p, struct error *err);
  * error, which has been logged. */
 int pipeline_done_fd(const struct pipeline *p);
 
-/* Asks all stages to end; frames on their way still arrive. Returns at once. */
+/* Asks all stages to end; what they have not begun is not shown any more. Returns at once. */
 void pipeline_stop(struct pipeline *p);
 
 /* Whether frames come at their own pace, from a camera or a scene that is paced. */
