@@ -377,6 +377,6 @@ static const struct engine_ops cuda_in_process = {
     .unpin = engine_process_unpin,
     .submit = engine_process_submit,
     .collect = engine_process_collect,
-    .pass = engine_process_pass,
-    .forget = engine_process_forget,
+    .pass = engine_pass_nothing,
+    .forget = engine_forget_nothing,
 };

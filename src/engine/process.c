@@ -320,7 +320,7 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
     if (e->ordered) {
         r = send_picture(e, in, &o);
     } else {
-        r = engine_process_pass(base, in);
+        r = base->ops->pass(base, in);
         frame_copy(out, in);
     }
     e->out = out;

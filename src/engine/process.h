@@ -7,7 +7,8 @@
  * come back within seconds, with -EIO.
  *
  * Each kind of engine that is to run so has operations of its own: the functions below, its name,
- * by which the process finds it in the table, and a `create` that calls the one below. */
+ * by which the process finds it in the table, and a `create` that calls the one below. One that has
+ * no past does not pass and forget across the border, but nothing, as it does at home. */
 #include "engine/engine.h"
 
 /* How long the process may take, beyond which it is given up. Time in which its owner is stopped,

@@ -151,6 +151,8 @@ void pipeline_status(struct pipeline *p, struct status *ret)
     *ret = p->opened;
     stats_fill_status(&stats, now_ns(), ret);
     stream_fill_status(p->stages.stream, ret);
+    if (!ret->frames_out)
+        ret->radius_requested = stream_filter_request(p->stages.stream).filter.radius;
 }
 
 void pipeline_abandon(struct pipeline *p)

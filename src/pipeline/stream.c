@@ -323,7 +323,5 @@ void stream_fill_status(struct stream *s, struct status *ret)
     ret->sigma_color = s->request.filter.sigma_color;
     ret->sigma_space = s->request.filter.sigma_space;
     ret->budget_ns = s->feedback.budget_ns;
-    if (!ret->frames_out)
-        ret->radius_requested = s->request.filter.radius;
     unlock(s);
 }

@@ -104,7 +104,7 @@ enum stream_state stream_state(struct stream *s);
 /* Whether what was captured at @t_capture_ns is from before pictures last stopped. */
 bool stream_outdated(struct stream *s, int64_t t_capture_ns);
 
-/* What filters now. Context: the filter thread. */
+/* What filters now. Context: main when it opens the stage, then the filter thread. */
 void stream_set_engine(struct stream *s, const char *engine, const char *device);
 
 /* Why the virtual camera is lost; empty: it is not. Context: the output thread, as for the next
