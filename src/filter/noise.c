@@ -1,0 +1,157 @@
+#include "filter/noise.h"
+
+#include <math.h>
+#include <string.h>
+
+#define QUANTILE 0.06
+#define QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
+#define ENOUGH_BLOCKS 12
+#define FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
+#define REPEATED 0.02    /* less than that is a picture that was sent twice */
+#define UNKNOWN_VARIANCE 75.0
+#define UNKNOWN_SHARE 0.3
+
+int noise_bin(double variance)
+{
+    uint64_t bits;
+    int bin;
+
+    memcpy(&bits, &variance, sizeof(bits));
+    bin = (int)(bits >> 48) - ((1023 + NOISE_LOWEST) << 4);
+    return variance <= 0.0 || bin < 0 ? 0 : bin >= NOISE_BINS ? NOISE_BINS - 1 : bin;
+}
+
+/* Where bin @bin begins. */
+static double bin_low(double bin)
+{
+    const double whole = floor(bin);
+    const int octave = (int)floor(whole / 16.0);
+
+    return ldexp(1.0 + (bin - 16.0 * octave) / 16.0, octave + NOISE_LOWEST);
+}
+
+static uint64_t count(const uint32_t bins[NOISE_BINS])
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < NOISE_BINS; i++)
+        n += bins[i];
+    return n;
+}
+
+/* The variance of which @share of all blocks have less. */
+static double quantile(const uint32_t bins[NOISE_BINS], double share)
+{
+    const double wanted = share * (double)count(bins);
+    double before = 0.0;
+
+    for (int i = 0; i < NOISE_BINS; i++) {
+        if (bins[i] && before + bins[i] >= wanted)
+            return bin_low(i + (wanted - before) / bins[i]);
+        before += bins[i];
+    }
+    return 0.0;
+}
+
+void noise_init(struct noise *n)
+{
+    *n = (struct noise){.share = UNKNOWN_SHARE};
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        n->variance[c] = UNKNOWN_VARIANCE;
+}
+
+/* What this picture says of each class; a class with few blocks is like its nearest. False: there
+ * are not enough blocks at all. */
+static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
+{
+    double own[NOISE_CLASSES];
+    bool enough[NOISE_CLASSES], any = false;
+
+    for (int c = 0; c < NOISE_CLASSES; c++) {
+        enough[c] = count(sums->blocks[c]) >= ENOUGH_BLOCKS;
+        any = any || enough[c];
+        own[c] = QUANTILE_TO_MEAN * quantile(sums->blocks[c], QUANTILE);
+    }
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        for (int away = 0, found = 0; any && !found; away++)
+            for (int side = -1; side <= 1 && !found; side += 2) {
+                const int k = c + side * away;
+
+                found = k >= 0 && k < NOISE_CLASSES && enough[k];
+                if (found)
+                    ret[c] = own[k];
+            }
+    return any;
+}
+
+/* The same for a picture without such blocks: all that there are, in one class. */
+static bool measure_all(const struct noise_sums *sums, double ret[NOISE_CLASSES])
+{
+    uint32_t all[NOISE_BINS] = {0};
+
+    for (int c = 0; c <= NOISE_CLASSES; c++)
+        for (int i = 0; i < NOISE_BINS; i++)
+            all[i] += sums->blocks[c][i];
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        ret[c] = QUANTILE_TO_MEAN * quantile(all, QUANTILE);
+    return count(all) > 0;
+}
+
+/* Over the blocks in which no more than noise was measured. Negative: there are none. */
+static double measure_share(const struct noise_sums *sums, const double variance[NOISE_CLASSES])
+{
+    double n = 0.0, sum = 0.0;
+
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        for (int i = 0; i <= noise_bin(variance[c]); i++) {
+            n += sums->blocks[c][i];
+            sum += sums->share[c][i];
+        }
+    return n > 0.0 ? sum / n / NOISE_SHARE : -1.0;
+}
+
+/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
+static double follow(double old, double now)
+{
+    const double step = 0.15 * (now - old);
+
+    return old + (step < 0.03 * old ? step : 0.03 * old);
+}
+
+void noise_update(struct noise *n, const struct noise_sums *sums, bool first)
+{
+    double now[NOISE_CLASSES], share;
+
+    if (!measure(sums, now) && !measure_all(sums, now))
+        return;
+    share = first ? -1.0 : measure_share(sums, now);
+    for (int c = 0; c < NOISE_CLASSES; c++) {
+        if (now[c] < REPEATED)
+            continue;
+        if (first)
+            n->variance[c] = fmin(now[c], FIRST_MOST);
+        else
+            n->variance[c] = n->n_frames < 2 ? now[c] : follow(n->variance[c], now[c]);
+    }
+    if (share >= 0.0)
+        n->share = n->n_frames < 2 ? share : n->share + 0.1 * (share - n->share);
+    n->n_frames++;
+}
+
+double noise_variance(const struct noise *n, double y)
+{
+    const double at = (y - 16.0) / 32.0;
+    const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
+    const double part = fmin(fmax(at - c, 0.0), 1.0);
+
+    return fmax(n->variance[c] + part * (n->variance[c + 1] - n->variance[c]), 1.0);
+}
+
+double noise_sigma(const struct noise *n)
+{
+    double sum = 0.0;
+
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        sum += n->variance[c];
+    return sqrt(sum / NOISE_CLASSES / 3.0);
+}

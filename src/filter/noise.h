@@ -1,0 +1,53 @@
+#pragma once
+/* How much noise a camera's pictures have, from what did not change between two of them. An engine
+ * gathers integers per block of 16x16 luma samples (engine/time/noise_blocks.h), the same in every
+ * engine; what follows from them is computed here, once.
+ *
+ * A block is measured twice: its difference to where it was in the picture before (half of the
+ * variance of that is noise, the rest motion that was missed) and its own variance about a plane
+ * (noise and texture). The smaller of the two counts. Noise depends on brightness, so blocks are
+ * sorted into classes by their mean luma; in each class the blocks with the least variance are the
+ * ones where nothing but noise was measured: their 6 % quantile, times 1.2.
+ *
+ * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
+ * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
+ * Dubois, "Fast and reliable structure-oriented video noise estimation" (2005). Pure arithmetic: no
+ * clock, no I/O. Context: plain data, one owner. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NOISE_CLASSES 8  /* of 32 levels of luma each */
+#define NOISE_BINS 320   /* of variance, 16 to an octave */
+#define NOISE_LOWEST -6  /* the first bin begins at 2^NOISE_LOWEST */
+#define NOISE_SHARE 4096 /* scale of `share` */
+
+/* What an engine counts. The last class is for blocks near black or white (mean luma outside of
+ * 20..232), where the range cuts noise off: they count only where there are no others. */
+struct noise_sums {
+    uint32_t blocks[NOISE_CLASSES + 1][NOISE_BINS];
+    /* The share of each block's variance that a binomial 3x3 filter leaves, times NOISE_SHARE,
+     * added up; none in a first picture. */
+    uint32_t share[NOISE_CLASSES + 1][NOISE_BINS];
+};
+
+struct noise {
+    int n_frames;
+    double variance[NOISE_CLASSES];
+    double share; /* of the variance that a binomial 3x3 filter leaves: 0.14 where noise is white */
+};
+
+/* The bin of a variance, which is the top bits of the number as IEEE 754 has it. */
+int noise_bin(double variance);
+
+/* One picture more. @first: it was not compared with another. */
+void noise_update(struct noise *n, const struct noise_sums *sums, bool first);
+
+/* What is known before the first picture. */
+void noise_init(struct noise *n);
+
+/* At the mean luma @y (0..255) around a pixel; at least 1. */
+double noise_variance(const struct noise *n, double y);
+
+/* The mean over all classes that were measured, as the standard deviation of one channel: the
+ * figure for people. */
+double noise_sigma(const struct noise *n);

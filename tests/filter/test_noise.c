@@ -1,0 +1,139 @@
+/* From counted blocks to how much noise there is. The blocks here are made by formulas: what
+ * pictures give is in tests/engine/time/test_noise_blocks.c. */
+#include "tests/lib/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "filter/noise.h"
+
+/* @n blocks of @class whose variance goes evenly from @low to @high. */
+static void add(struct noise_sums *s, int class, int n, double low, double high, double share)
+{
+    for (int i = 0; i < n; i++) {
+        const int bin = noise_bin(low + (high - low) * (i + 0.5) / n);
+
+        s->blocks[class][bin]++;
+        s->share[class][bin] += (uint32_t)(share * NOISE_SHARE);
+    }
+}
+
+static void test_bins(void **state)
+{
+    int last = 0;
+
+    (void)state;
+    assert_int_equal(noise_bin(0.0), 0);
+    assert_int_equal(noise_bin(-1.0), 0);
+    assert_int_equal(noise_bin(1e-9), 0);
+    assert_int_equal(noise_bin(1e9), NOISE_BINS - 1);
+    assert_int_equal(noise_bin(1.0), 16 * -NOISE_LOWEST);
+    assert_int_equal(noise_bin(2.0), 16 * (1 - NOISE_LOWEST));
+    for (double v = 0.02; v < 1e4; v *= 1.03) { /* bins are 4 to 6 % wide */
+        assert_in_range(noise_bin(v) - last, 0, v < 0.021 ? NOISE_BINS : 1);
+        last = noise_bin(v);
+    }
+}
+
+/* The low end of the blocks counts, whatever the others are. */
+static void test_true_variance(void **state)
+{
+    (void)state;
+    for (double sigma = 1.0; sigma <= 20.0; sigma *= 1.5) {
+        const double variance = 3.0 * sigma * sigma;
+        struct noise_sums sums = {0};
+        struct noise n;
+
+        noise_init(&n);
+        for (int c = 0; c < NOISE_CLASSES; c++) {
+            add(&sums, c, 100, 0.8 * variance, 1.2 * variance, 0.2);
+            add(&sums, c, 50, 10.0 * variance, 100.0 * variance, 0.8); /* texture, motion */
+        }
+        for (int i = 0; i < 2; i++)
+            noise_update(&n, &sums, i == 0);
+        for (int y = 0; y < 256; y++)
+            assert_in_range(1000 * noise_variance(&n, y) / variance, 950, 1100);
+        assert_in_range(1000 * noise_sigma(&n) / sigma, 970, 1050);
+        assert_in_range(1000 * n.share, 195, 205);
+    }
+}
+
+/* Brightness by brightness; a class that the picture lacks is like its nearest. */
+static void test_classes(void **state)
+{
+    struct noise_sums sums = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&sums, 2, 40, 10, 10.01, 0.2);
+    add(&sums, 5, 40, 40, 40.01, 0.2);
+    add(&sums, 6, 11, 500, 500.01, 0.2); /* too few */
+    for (int i = 0; i < 2; i++)
+        noise_update(&n, &sums, i == 0);
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        assert_in_range(100 * n.variance[c] / (c <= 3 ? 12 : 48), 95, 107);
+    /* Between the middles of two classes it goes in a straight line. */
+    assert_in_range(100 * noise_variance(&n, 128.0) / 30.0, 95, 107);
+}
+
+/* The first picture cannot tell texture from noise, the second can: from then on the estimate is
+ * right, and what moves does not drive it up. */
+static void test_settles_on_the_second_picture(void **state)
+{
+    struct noise_sums texture = {0}, noise = {0}, moving = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&texture, 3, 100, 900, 901, 0.0);
+    add(&noise, 3, 100, 30, 30.1, 0.2);
+    add(&moving, 3, 100, 300, 301, 0.2);
+    noise_update(&n, &texture, true);
+    assert_in_range(noise_variance(&n, 112), 199, 200); /* capped */
+    noise_update(&n, &noise, false);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    for (int i = 0; i < 8; i++)
+        noise_update(&n, &moving, false);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 135); /* 3 % a picture */
+    for (int i = 0; i < 20; i++)
+        noise_update(&n, &noise, false);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+}
+
+/* Black, blown out, sent twice, too small: never nothing, never infinite. */
+static void test_odd_pictures(void **state)
+{
+    struct noise_sums none = {0}, dark = {0}, twice = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    for (int i = 0; i < 3; i++)
+        noise_update(&n, &none, i == 0);
+    assert_in_range(noise_variance(&n, 100), 1, 1000);
+    assert_int_equal(n.n_frames, 0); /* the first that can be measured is still to come */
+
+    add(&dark, NOISE_CLASSES, 100, 5, 5.01, 0.2);
+    for (int i = 0; i < 2; i++)
+        noise_update(&n, &dark, i == 0);
+    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+
+    add(&twice, 4, 100, 0, 0, 0.0);
+    noise_update(&n, &twice, false);
+    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+    for (int i = 0; i < 200; i++)
+        noise_update(&n, &none, false);
+    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_odd_pictures),
+    };
+
+    return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
+}
