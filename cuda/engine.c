@@ -321,7 +321,7 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!format_table[in->format].planes || filter->radius < 0)
+    if (!format_table[in->format].planes || filter->radius < 0 || filter_looks_back(filter))
         return -EINVAL;
     s->on_device = filter->radius > 0;
     if (s->on_device)

@@ -3,10 +3,12 @@
  * this one. It is slow on purpose.
  *
  * Step by step for a frame:
+ *   0. where the filter averages over frames, the frame becomes that mean (time/average.h);
  *   1. expand to one R'G'B' colour per luma pixel, chroma replicated;
  *   2. for every chroma sample, go over the pixels p that share it (1, 2 or 4) and over the
  *      window of each: the sum of w(p,q) * Y(q) over that of w(p,q) is luma at p, and both
- *      sums run over all p for the chroma sample. Grey has "chroma samples" of one pixel. */
+ *      sums run over all p for the chroma sample. Grey has "chroma samples" of one pixel. With a
+ *      window in time they run over the same windows of the frames before, too. */
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -14,18 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/time/average.h"
 #include "picture/colour.h"
 
 struct pixel {
     double rgb[3];
     double yuv[3];
+    double two_sc2; /* 2 sigma_color^2 where this pixel is the one that is filtered */
 };
 
 struct reference {
     struct engine base;
     bool busy; /* one frame is submitted and not yet collected */
-    size_t n_pixels;
-    struct pixel *pixels;
+    struct average *average;
+    struct frame shape; /* of the newest frame; no planes */
+    /* The frames of the window in time, the newest first; one without it. */
+    struct pixel *pixels[FILTER_MAX_WINDOW];
+    int n_frames;
+    int temporal; /* of the newest frame */
+    enum temporal_mode temporal_mode;
 };
 
 static int reference_probe(char *device, size_t size, struct error *err)
@@ -44,11 +53,24 @@ static int reference_create(struct engine **ret, const struct engine_config *con
     (void)config;
     if (!r)
         return error_set(err, -ENOMEM, "out of memory for the reference engine");
+    if (average_create(&r->average)) {
+        free(r);
+        return error_set(err, -ENOMEM, "out of memory for the reference engine");
+    }
     r->base.ops = &engine_reference;
     r->base.depth = 1;
     (void)reference_probe(r->base.device, sizeof(r->base.device), NULL);
     *ret = &r->base;
     return 0;
+}
+
+static void free_frames(struct reference *r)
+{
+    for (int k = 0; k < FILTER_MAX_WINDOW; k++) {
+        free(r->pixels[k]);
+        r->pixels[k] = NULL;
+    }
+    r->n_frames = 0;
 }
 
 static void reference_destroy(struct engine *e)
@@ -57,7 +79,8 @@ static void reference_destroy(struct engine *e)
 
     if (!r)
         return;
-    free(r->pixels);
+    average_destroy(r->average);
+    free_frames(r);
     free(r);
 }
 
@@ -75,7 +98,8 @@ static void reference_unpin(struct engine *e, void *memory)
     (void)memory;
 }
 
-static int sample_at(const struct frame *f, int component, int x, int y)
+static double level_at(const struct reference *r, const struct frame *f, bool averaged,
+                       int component, int x, int y)
 {
     const struct format_info *info = &format_table[f->format];
     const struct samples s = frame_samples(f, component);
@@ -84,22 +108,37 @@ static int sample_at(const struct frame *f, int component, int x, int y)
         x >>= info->hshift;
         y >>= info->vshift;
     }
+    if (averaged)
+        return average_level(r->average, component, x, y);
     return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
 }
 
-static void expand(const struct frame *f, struct pixel *pixels)
+/* 2 sigma_color^2 at a pixel. */
+static double two_sc2_at(const struct reference *r, const struct filter *f, int x, int y)
+{
+    double sc = f->sigma_color;
+
+    if (sc <= 0.0)
+        sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)));
+    return 2.0 * sc * sc *
+           (filter_averages(f) ? filter_averaged_share(f, average_count(r->average, x, y)) : 1.0);
+}
+
+static void expand(const struct reference *r, const struct frame *f, const struct filter *filter)
 {
     const bool grey = format_table[f->format].components == 1;
+    const bool averaged = filter_averages(filter);
     double m[3][3];
 
     colour_to_rgb(f->colour, m);
     for (int y = 0; y < f->height; y++)
         for (int x = 0; x < f->width; x++) {
-            struct pixel *p = &pixels[(size_t)y * (size_t)f->width + (size_t)x];
+            struct pixel *p = &r->pixels[0][(size_t)y * (size_t)f->width + (size_t)x];
 
-            p->yuv[0] = sample_at(f, 0, x, y);
-            p->yuv[1] = grey ? 128 : sample_at(f, 1, x, y);
-            p->yuv[2] = grey ? 128 : sample_at(f, 2, x, y);
+            p->yuv[0] = level_at(r, f, averaged, 0, x, y);
+            p->yuv[1] = grey ? 128 : level_at(r, f, averaged, 1, x, y);
+            p->yuv[2] = grey ? 128 : level_at(r, f, averaged, 2, x, y);
+            p->two_sc2 = two_sc2_at(r, filter, x, y);
             for (int i = 0; i < 3; i++)
                 p->rgb[i] = m[i][0] * p->yuv[0] + m[i][1] * p->yuv[1] + m[i][2] * p->yuv[2];
         }
@@ -109,13 +148,12 @@ static double weight(const struct filter *f, const struct pixel *p, const struct
                      int dy)
 {
     const double two_ss2 = 2.0 * f->sigma_space * f->sigma_space;
-    const double two_sc2 = 2.0 * f->sigma_color * f->sigma_color;
     double d2 = 0.0;
 
     for (int i = 0; i < 3; i++)
         d2 += (p->rgb[i] - q->rgb[i]) * (p->rgb[i] - q->rgb[i]);
     return exp(-(dx * dx + dy * dy) / two_ss2) *
-           (f->range == RANGE_GAUSSIAN ? exp(-d2 / two_sc2) : 1.0 / (1.0 + d2 / two_sc2));
+           (f->range == RANGE_GAUSSIAN ? exp(-d2 / p->two_sc2) : 1.0 / (1.0 + d2 / p->two_sc2));
 }
 
 static int clamp(int v, int max)
@@ -123,22 +161,29 @@ static int clamp(int v, int max)
     return v < 0 ? 0 : v > max ? max : v;
 }
 
-/* Adds w(p,q) and w(p,q) * (Y, U, V)(q) over the window of the pixel at (x, y). */
-static void sum_window(const struct reference *r, const struct frame *in, const struct filter *f,
-                       int x, int y, double sum[3], double *sum_w)
+/* How much the frame @k before this one counts. */
+static double time_weight(const struct filter *f, int k)
 {
-    const struct pixel *p = &r->pixels[(size_t)y * (size_t)in->width + (size_t)x];
+    return f->sigma_time > 0.0 ? exp(-k * k / (2.0 * f->sigma_time * f->sigma_time)) : 1.0;
+}
+
+/* Adds w(p,q) and w(p,q) * (Y, U, V)(q) over the window of the pixel at (x, y) in the frame @k
+ * before this one. */
+static void sum_window(const struct reference *r, const struct frame *in, const struct filter *f,
+                       int k, int x, int y, double sum[3], double *sum_w)
+{
+    const struct pixel *p = &r->pixels[0][(size_t)y * (size_t)in->width + (size_t)x];
 
     for (int dy = -f->radius; dy <= f->radius; dy++)
         for (int dx = -f->radius; dx <= f->radius; dx++) {
             const int qx = clamp(x + dx, in->width - 1);
             const int qy = clamp(y + dy, in->height - 1);
-            const struct pixel *q = &r->pixels[(size_t)qy * (size_t)in->width + (size_t)qx];
+            const struct pixel *q = &r->pixels[k][(size_t)qy * (size_t)in->width + (size_t)qx];
             double w;
 
             if (f->window == WINDOW_DISC && dx * dx + dy * dy > f->radius * f->radius)
                 continue;
-            w = weight(f, p, q, dx, dy);
+            w = time_weight(f, k) * weight(f, p, q, dx, dy);
             for (int i = 0; i < 3; i++)
                 sum[i] += w * q->yuv[i];
             *sum_w += w;
@@ -162,7 +207,8 @@ static void filter_chroma_sample(const struct reference *r, const struct frame *
         for (int x = cx << info->hshift; x < (cx + 1) << info->hshift; x++) {
             double sum[3] = {0}, sum_w = 0.0;
 
-            sum_window(r, in, f, x, y, sum, &sum_w);
+            for (int k = 0; k < r->n_frames; k++)
+                sum_window(r, in, f, k, x, y, sum, &sum_w);
             store(out, 0, x, y, sum[0] / sum_w);
             joint[1] += sum[1];
             joint[2] += sum[2];
@@ -172,31 +218,73 @@ static void filter_chroma_sample(const struct reference *r, const struct frame *
         store(out, c, cx, cy, joint[c] / joint_w);
 }
 
+/* Makes room for one frame more in front of those of the window in time. */
+static int shift_frames(struct reference *r, const struct frame *in, int most)
+{
+    const size_t n = (size_t)in->width * (size_t)in->height;
+    struct pixel *oldest = r->pixels[FILTER_MAX_WINDOW - 1];
+
+    if (!frame_alike(in, &r->shape) || average_is_gap(&r->shape, in)) {
+        free_frames(r);
+        oldest = NULL;
+    }
+    r->shape = frame_like(in);
+    r->shape.t_capture_ns = in->t_capture_ns;
+    if (!oldest)
+        oldest = malloc(n * sizeof(*oldest));
+    if (!oldest)
+        return -ENOMEM;
+    memmove(&r->pixels[1], &r->pixels[0], (FILTER_MAX_WINDOW - 1) * sizeof(r->pixels[0]));
+    r->pixels[0] = oldest;
+    r->n_frames = r->n_frames < most ? r->n_frames + 1 : most;
+    return 0;
+}
+
+static void reference_forget(struct engine *e)
+{
+    struct reference *r = (struct reference *)e;
+
+    average_forget(r->average);
+    r->n_frames = 0;
+}
+
+/* What a filter in time and the measure of noise need to know of every frame. */
+static int take_frame(struct reference *r, const struct frame *in, const struct filter *f)
+{
+    const bool averages = filter_averages(f);
+    int failed = 0;
+
+    if (f->temporal != r->temporal || f->temporal_mode != r->temporal_mode)
+        reference_forget(&r->base);
+    r->temporal = f->temporal;
+    r->temporal_mode = f->temporal_mode;
+    if (averages || f->sigma_color <= 0.0)
+        failed = average_add(r->average, in, averages ? f->temporal : 1);
+    if (failed)
+        return failed;
+    return shift_frames(r, in, f->temporal > 1 && !averages ? f->temporal : 1);
+}
+
 static int reference_submit(struct engine *e, const struct frame *in, struct frame *out,
                             const struct filter *filter)
 {
     struct reference *r = (struct reference *)e;
     const struct format_info *info = &format_table[in->format];
-    const size_t n = (size_t)in->width * (size_t)in->height;
+    int failed;
 
     if (r->busy)
         return -EBUSY;
     if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS)
         return -EINVAL;
-    if (filter->radius == 0) {
+    if (filter->radius == 0 && filter->temporal <= 1) {
         frame_copy(out, in);
         r->busy = true;
         return 0;
     }
-    if (n > r->n_pixels) {
-        struct pixel *pixels = realloc(r->pixels, n * sizeof(*pixels));
-
-        if (!pixels)
-            return -ENOMEM;
-        r->pixels = pixels;
-        r->n_pixels = n;
-    }
-    expand(in, r->pixels);
+    failed = take_frame(r, in, filter);
+    if (failed)
+        return failed;
+    expand(r, in, filter);
     for (int cy = 0; cy << info->vshift < in->height; cy++)
         for (int cx = 0; cx << info->hshift < in->width; cx++)
             filter_chroma_sample(r, in, out, filter, cx, cy);
@@ -227,5 +315,5 @@ const struct engine_ops engine_reference = {
     .submit = reference_submit,
     .collect = reference_collect,
     .pass = engine_pass_nothing,
-    .forget = engine_forget_nothing,
+    .forget = reference_forget,
 };

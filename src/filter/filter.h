@@ -6,6 +6,9 @@
  *     w(p,q) = exp(-|p-q|^2 / (2 sigma_space^2)) * f(|I(p)-I(q)|^2)
  *     gaussian   f(d2) = exp(-d2 / (2 sigma_color^2))
  *     lorentzian f(d2) = 1 / (1 + d2 / (2 sigma_color^2))
+ * With a window in time (TEMPORAL_WINDOW) both sums also run over the frames before, k = 0 .. N - 1
+ * frames back, times exp(-k^2 / (2 sigma_time^2)); with TEMPORAL_RECURSIVE I is the mean of
+ * engine/time/average.h, and sigma_color^2 is multiplied by filter_averaged_share().
  * The nearest edge pixel is repeated outside the picture. Chroma that several pixels share is
  * averaged with the sum of those pixels' weights. Results are rounded to nearest.
  * Source: C. Tomasi, R. Manduchi, "Bilateral Filtering for Gray and Color Images", ICCV 1998;
@@ -17,14 +20,53 @@
 
 enum range_kernel { RANGE_GAUSSIAN, RANGE_LORENTZIAN };
 enum window_shape { WINDOW_DISC, WINDOW_SQUARE };
+enum temporal_mode { TEMPORAL_RECURSIVE, TEMPORAL_WINDOW };
+
+#define FILTER_MAX_TEMPORAL 64 /* frames */
+#define FILTER_MAX_WINDOW 8    /* frames, TEMPORAL_WINDOW */
 
 struct filter {
     int radius;         /* pixels, 0..FILTER_MAX_RADIUS; 0 passes the picture through */
     double sigma_space; /* pixels, > 0 */
-    double sigma_color; /* levels of R'G'B' on a 0..255 scale, > 0 */
+    double sigma_color; /* levels of R'G'B' on a 0..255 scale; 0 = from the noise */
     enum range_kernel range;
     enum window_shape window;
+    int temporal; /* frames that are averaged at most; 0 and 1 = each frame by itself */
+    enum temporal_mode temporal_mode;
+    double sigma_time; /* frames, TEMPORAL_WINDOW; 0 = all frames count alike */
 };
+
+/* Whether the mean over frames (engine/time/average.h) is what is filtered. */
+static inline bool filter_averages(const struct filter *f)
+{
+    return f->temporal > 1 && f->temporal_mode == TEMPORAL_RECURSIVE;
+}
+
+/* Whether a frame alone is not enough: the filter needs those before it. */
+static inline bool filter_looks_back(const struct filter *f)
+{
+    return f->temporal > 1 || (f->radius > 0 && f->sigma_color <= 0.0);
+}
+
+/* The range sigma that "auto" stands for where the noise is @nu, the root of the sum of its
+ * variances in R', G' and B'. */
+static inline double filter_auto_sigma_color(const struct filter *f, double nu)
+{
+    const bool averaged = filter_averages(f);
+    const double k = f->range == RANGE_GAUSSIAN ? (averaged ? 2.0 : 2.2) : (averaged ? 1.2 : 1.0);
+
+    return k * nu / 1.47;
+}
+
+/* What the square of the range sigma is multiplied by where a pixel is the mean of @n frames, of
+ * which @f->temporal count at most: a mean has less noise, and at the most it goes on to fall, as
+ * if of twice as many. */
+static inline double filter_averaged_share(const struct filter *f, double n)
+{
+    const double full = fmin(fmax(n - f->temporal + 1.0, 0.0), 1.0);
+
+    return pow(n + (f->temporal - 1) * full * full, -1.2) + 0.001;
+}
 
 /* The spatial sigma that "auto" stands for at the radius asked for. */
 static inline double filter_auto_sigma(int radius)

@@ -141,6 +141,12 @@ double frame_squared_error(const struct frame *a, const struct frame *b)
     return sum;
 }
 
+bool frame_alike(const struct frame *a, const struct frame *b)
+{
+    return a->format == b->format && a->width == b->width && a->height == b->height &&
+           a->colour.matrix == b->colour.matrix && a->colour.range == b->colour.range;
+}
+
 struct frame frame_like(const struct frame *like)
 {
     return (struct frame){

@@ -105,6 +105,9 @@ void frame_copy(struct frame *dst, const struct frame *src);
 /* The sum of the squared differences of all samples of two frames of equal format and size. */
 double frame_squared_error(const struct frame *a, const struct frame *b);
 
+/* Whether two frames have the same format, size and colour. */
+bool frame_alike(const struct frame *a, const struct frame *b);
+
 /* Format, size and colour of @like, without its planes. */
 struct frame frame_like(const struct frame *like);
 

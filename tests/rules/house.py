@@ -37,7 +37,7 @@ MAX_ROOMS, MAX_FLOORS = 20, 7
 OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2"}
 
 # Rooms inside of rooms. The others see them only through their door, if they have one.
-SUBROOMS = {"src/sink/preview": None, "src/engine/simd": None,
+SUBROOMS = {"src/sink/preview": None, "src/engine/simd": None, "src/engine/time": "src/engine/time/average.h",
             "cuda/kernel": "cuda/kernel/bilateral.h", "cuda/lab": None,
             "tools/docgen": None, "tools/bench": None}
 

@@ -158,7 +158,7 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
     if (s->busy)
         return -EBUSY;
     if (!format_table[in->format].planes || filter->radius < 0 ||
-        filter->radius > FILTER_MAX_RADIUS)
+        filter->radius > FILTER_MAX_RADIUS || filter_looks_back(filter))
         return -EINVAL;
     if (filter->radius == 0) {
         frame_copy(out, in);

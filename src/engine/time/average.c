@@ -1,0 +1,256 @@
+#include "engine/time/average.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/time/guess.h"
+#include "engine/time/noise_blocks.h"
+
+#define GAP_NS INT64_C(250000000)
+
+struct average {
+    struct frame x;         /* the newest frame, a copy; its memory is our own */
+    struct stored state[2]; /* of the newest frame, and of the one before */
+    struct pyramid pyramid[2];
+    int newest; /* of both */
+    bool has_past;
+    struct motion_search *search;
+    struct noise noise;
+    struct field nu2;
+    struct guess still, moved; /* P_0 and P_1 */
+    struct field f, n;         /* of the mix */
+};
+
+int average_create(struct average **ret)
+{
+    struct average *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return -ENOMEM;
+    noise_init(&a->noise);
+    *ret = a;
+    return 0;
+}
+
+/* All that has the size of the picture. */
+static void free_memory(struct average *a)
+{
+    for (int i = 0; i < 2; i++) {
+        stored_free(&a->state[i]);
+        pyramid_finish(&a->pyramid[i]);
+    }
+    motion_destroy(a->search);
+    a->search = NULL;
+    frame_free(&a->x);
+    a->x = (struct frame){0};
+    field_free(&a->nu2);
+    guess_free(&a->still);
+    guess_free(&a->moved);
+    field_free(&a->f);
+    field_free(&a->n);
+}
+
+static bool make_memory(struct average *a, const struct frame *x)
+{
+    bool made;
+
+    free_memory(a);
+    a->x = frame_like(x);
+    made = !frame_alloc(&a->x);
+    for (int i = 0; i < 2; i++)
+        made = made && stored_alloc(&a->state[i], x) &&
+               !pyramid_create(&a->pyramid[i], x->width, x->height);
+    return made && !motion_create(&a->search, x->width, x->height) &&
+           field_alloc(&a->nu2, x->width, x->height) && guess_alloc(&a->still, x) &&
+           guess_alloc(&a->moved, x) && field_alloc(&a->f, x->width, x->height) &&
+           field_alloc(&a->n, x->width, x->height);
+}
+
+void average_destroy(struct average *a)
+{
+    if (!a)
+        return;
+    free_memory(a);
+    free(a);
+}
+
+void average_forget(struct average *a)
+{
+    a->has_past = false;
+}
+
+double average_level(const struct average *a, int component, int x, int y)
+{
+    return stored_level(&a->state[a->newest], component, x, y);
+}
+
+double average_count(const struct average *a, int x, int y)
+{
+    return stored_count(&a->state[a->newest], x, y);
+}
+
+double average_noise(const struct average *a, int x, int y)
+{
+    return *field_at(&a->nu2, x, y);
+}
+
+const struct noise *average_noise_state(const struct average *a)
+{
+    return &a->noise;
+}
+
+static int raw_sample(const struct frame *f, int component, int x, int y)
+{
+    const struct samples s = frame_samples(f, component);
+
+    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+}
+
+bool average_is_gap(const struct frame *before, const struct frame *x)
+{
+    return x->t_capture_ns - before->t_capture_ns > GAP_NS;
+}
+
+static bool repeated(const struct average *a, const struct frame *x)
+{
+    return a->has_past && frame_squared_error(&a->x, x) == 0.0;
+}
+
+/* nu2 from the luma around each pixel. */
+static void spread_noise(struct average *a)
+{
+    for (int y = 0; y < a->x.height; y++)
+        for (int x = 0; x < a->x.width; x++)
+            *field_at(&a->nu2, x, y) = raw_sample(&a->x, 0, x, y);
+    field_binomial(&a->nu2);
+    for (int y = 0; y < a->x.height; y++)
+        for (int x = 0; x < a->x.width; x++)
+            *field_at(&a->nu2, x, y) =
+                noise_variance(&a->noise, floor(*field_at(&a->nu2, x, y) + 0.5));
+}
+
+static void count_noise(struct average *a, const struct frame *x,
+                        const struct motion_vector *vectors)
+{
+    struct noise_sums sums = {0};
+
+    noise_gather(&sums, x, a->has_past ? &a->x : NULL, vectors);
+    noise_update(&a->noise, &sums, !a->has_past);
+}
+
+/* f of each pixel, and n' of both guesses together. */
+static void mix(struct average *a, const struct motion_vector *vectors)
+{
+    const int cols = (a->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+
+    for (int y = 0; y < a->x.height; y++)
+        for (int x = 0; x < a->x.width; x++) {
+            const struct motion_vector v = vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+            const double better =
+                (*field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y)) / a->noise.share;
+            const double n = *field_at(&a->still.n, x, y);
+            double f = 1.0 / (1.0 + exp(3.0 * better + 1.0));
+
+            if ((!v.x && !v.y) || *field_at(&a->moved.m, x, y) <= 0.0)
+                f = 0.0;
+            *field_at(&a->f, x, y) = f;
+            *field_at(&a->n, x, y) = n + f * (*field_at(&a->moved.n, x, y) - n);
+        }
+}
+
+/* The mean of @of over the luma samples that share a sample of @component. */
+static double mean_over(const struct average *a, const struct field *of, int component, int x,
+                        int y)
+{
+    const struct format_info *info = &format_table[a->x.format];
+    double sum = 0.0;
+
+    if (component == 0)
+        return *field_at(of, x, y);
+    for (int j = y << info->vshift; j < (y + 1) << info->vshift && j < a->x.height; j++)
+        for (int i = x << info->hshift; i < (x + 1) << info->hshift && i < a->x.width; i++)
+            sum += *field_at(of, i, j);
+    return sum / guess_sharers(&a->x, x, y);
+}
+
+static void average_in(struct average *a, struct stored *now)
+{
+    for (int c = 0; c < format_table[a->x.format].components; c++)
+        for (int y = 0; y < a->still.p[c].height; y++)
+            for (int x = 0; x < a->still.p[c].width; x++) {
+                const double still = *field_at(&a->still.p[c], x, y);
+                const double p = still + mean_over(a, &a->f, c, x, y) *
+                                             (*field_at(&a->moved.p[c], x, y) - still);
+
+                stored_set_level(now, c, x, y,
+                                 p + (raw_sample(&a->x, c, x, y) - p) /
+                                         (mean_over(a, &a->n, c, x, y) + 1.0));
+            }
+    for (int y = 0; y < a->x.height; y++)
+        for (int x = 0; x < a->x.width; x++)
+            stored_set_count(now, x, y, fmin(*field_at(&a->n, x, y) + 1.0, now->frames));
+}
+
+static void begin(struct average *a, struct stored *now)
+{
+    for (int c = 0; c < format_table[a->x.format].components; c++) {
+        const struct samples s = frame_samples(&a->x, c);
+
+        for (int y = 0; y < s.height; y++)
+            for (int x = 0; x < s.width; x++)
+                stored_set_level(now, c, x, y, raw_sample(&a->x, c, x, y));
+    }
+    for (int y = 0; y < a->x.height; y++)
+        for (int x = 0; x < a->x.width; x++)
+            stored_set_count(now, x, y, 1.0);
+}
+
+static void take(struct average *a, const struct frame *x)
+{
+    frame_copy(&a->x, x);
+    a->x.t_capture_ns = x->t_capture_ns;
+}
+
+int average_add(struct average *a, const struct frame *x, int frames)
+{
+    const struct motion_vector *vectors = NULL;
+    struct stored *now, *before;
+
+    if (!frame_alike(&a->x, x) || frames != a->state[a->newest].frames || average_is_gap(&a->x, x))
+        a->has_past = false;
+    if (!frame_alike(&a->x, x) && !make_memory(a, x)) {
+        free_memory(a);
+        return -ENOMEM;
+    }
+    if (repeated(a, x))
+        return 0;
+    before = &a->state[a->newest];
+    a->newest = !a->newest;
+    now = &a->state[a->newest];
+    now->frames = frames;
+    pyramid_build(&a->pyramid[a->newest], x);
+    if (a->has_past && frames > 1)
+        vectors = motion_find(a->search, &a->pyramid[a->newest], &a->pyramid[!a->newest]);
+    count_noise(a, x, vectors);
+    take(a, x);
+    spread_noise(a);
+    if (a->has_past && frames > 1) {
+        struct guess_input in = {.x = &a->x,
+                                 .before = before,
+                                 .axes = colour_distance(x->colour),
+                                 .nu2 = &a->nu2,
+                                 .rho = a->noise.share};
+
+        guess_make(&a->still, &in);
+        in.vectors = vectors;
+        guess_make(&a->moved, &in);
+        mix(a, vectors);
+        average_in(a, now);
+    } else {
+        begin(a, now);
+    }
+    a->has_past = true;
+    return 0;
+}

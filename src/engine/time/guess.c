@@ -1,0 +1,254 @@
+#include "engine/time/guess.h"
+
+#include <math.h>
+
+#define CUBIC -0.7       /* the sharper a cubic, the less a picture that moves is blurred */
+#define MOST_BETWEEN 8.0 /* frames that a mean between samples counts for */
+
+bool guess_alloc(struct guess *g, const struct frame *f)
+{
+    struct field *const on_luma[] = {&g->m,    &g->e[0], &g->e[1], &g->e[2], &g->l[0],
+                                     &g->l[1], &g->l[2], &g->d,    &g->r,    &g->n};
+    const struct format_info *info = &format_table[f->format];
+    bool made = true;
+
+    for (int c = 0; c < info->components; c++) {
+        const int hs = c ? info->hshift : 0, vs = c ? info->vshift : 0;
+
+        made = field_alloc(&g->p[c], (f->width + (1 << hs) - 1) >> hs,
+                           (f->height + (1 << vs) - 1) >> vs) &&
+               made;
+    }
+    for (size_t i = 0; i < sizeof(on_luma) / sizeof(on_luma[0]); i++)
+        made = field_alloc(on_luma[i], f->width, f->height) && made;
+    return made;
+}
+
+void guess_free(struct guess *g)
+{
+    for (int i = 0; i < 3; i++) {
+        field_free(&g->p[i]);
+        field_free(&g->e[i]);
+        field_free(&g->l[i]);
+    }
+    field_free(&g->m);
+    field_free(&g->d);
+    field_free(&g->r);
+    field_free(&g->n);
+}
+
+int guess_sharers(const struct frame *f, int cx, int cy)
+{
+    const struct format_info *info = &format_table[f->format];
+    const int left = f->width - (cx << info->hshift), below = f->height - (cy << info->vshift);
+    const int columns = 1 << info->hshift, rows = 1 << info->vshift;
+
+    return (columns < left ? columns : left) * (rows < below ? rows : below);
+}
+
+/* --- predict --- */
+
+static struct motion_vector vector_at(const struct guess_input *in, int x, int y)
+{
+    const int cols = (in->x->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+
+    if (!in->vectors)
+        return (struct motion_vector){0};
+    return in->vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+}
+
+/* The weight of a sample @d away: R. Keys, "Cubic convolution interpolation" (1981). */
+static double cubic(double d)
+{
+    d = fabs(d);
+    if (d <= 1.0)
+        return ((CUBIC + 2.0) * d - (CUBIC + 3.0)) * d * d + 1.0;
+    return d < 2.0 ? CUBIC * (((d - 5.0) * d + 8.0) * d - 4.0) : 0.0;
+}
+
+static double linear(double d)
+{
+    return fmax(1.0 - fabs(d), 0.0);
+}
+
+/* A level of the frame before at (@x, @y), which may lie between samples. */
+static double interpolate(const struct stored *s, int component, double x, double y)
+{
+    double (*const weight)(double) = component == 0 ? cubic : linear;
+    const int x0 = (int)floor(x), y0 = (int)floor(y);
+    double sum = 0.0;
+
+    if (x == x0 && y == y0)
+        return stored_level(s, component, x0, y0);
+    for (int j = y0 - 1; j <= y0 + 2; j++)
+        for (int i = x0 - 1; i <= x0 + 2; i++)
+            sum += weight(i - x) * weight(j - y) * stored_level(s, component, i, j);
+    return sum;
+}
+
+static void predict_component(struct guess *g, const struct guess_input *in, int c)
+{
+    const struct format_info *info = &format_table[in->x->format];
+    const int hs = c ? info->hshift : 0, vs = c ? info->vshift : 0;
+
+    for (int y = 0; y < g->p[c].height; y++)
+        for (int x = 0; x < g->p[c].width; x++) {
+            const struct motion_vector v = vector_at(in, x << hs, y << vs);
+
+            *field_at(&g->p[c], x, y) = interpolate(in->before, c, x + v.x / (double)(8 << hs),
+                                                    y + v.y / (double)(8 << vs));
+        }
+}
+
+static double predict_count(const struct guess_input *in, int x, int y)
+{
+    const struct motion_vector v = vector_at(in, x, y);
+    const int px = x + (int)floor(v.x / 8.0 + 0.5), py = y + (int)floor(v.y / 8.0 + 0.5);
+    double m;
+
+    if (px < 0 || py < 0 || px >= in->x->width || py >= in->x->height)
+        return 0.0;
+    m = stored_count(in->before, px, py);
+    return v.x % 8 || v.y % 8 ? fmin(m, MOST_BETWEEN) : m;
+}
+
+static void predict(struct guess *g, const struct guess_input *in)
+{
+    for (int c = 0; c < format_table[in->x->format].components; c++)
+        predict_component(g, in, c);
+    for (int y = 0; y < in->x->height; y++)
+        for (int x = 0; x < in->x->width; x++)
+            *field_at(&g->m, x, y) = predict_count(in, x, y);
+}
+
+/* --- compare --- */
+
+static double base_of(double m)
+{
+    return 1.0 + 1.0 / fmax(m, 0.5);
+}
+
+static double square(double v)
+{
+    return v * v;
+}
+
+static int raw_sample(const struct frame *f, int component, int x, int y)
+{
+    const struct samples s = frame_samples(f, component);
+
+    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+}
+
+/* e = x - P */
+static void subtract(struct guess *g, const struct guess_input *in)
+{
+    const struct format_info *info = &format_table[in->x->format];
+    const struct colour_distance *k = &in->axes;
+
+    for (int y = 0; y < in->x->height; y++)
+        for (int x = 0; x < in->x->width; x++) {
+            double d[3] = {0};
+
+            for (int c = 0; c < info->components; c++) {
+                const int cx = c ? x >> info->hshift : x, cy = c ? y >> info->vshift : y;
+
+                d[c] = raw_sample(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
+            }
+            *field_at(&g->e[0], x, y) = k->a * d[0] + k->b * d[1] + k->c * d[2];
+            *field_at(&g->e[1], x, y) = k->d * d[1] + k->e * d[2];
+            *field_at(&g->e[2], x, y) = k->f * d[2];
+        }
+}
+
+/* The mean of |e|^2 over 5x5, in units of the noise. */
+static void misfit(const struct guess *g, const struct guess_input *in, struct field *ret)
+{
+    for (int y = 0; y < ret->height; y++)
+        for (int x = 0; x < ret->width; x++)
+            *field_at(ret, x, y) = square(*field_at(&g->e[0], x, y)) +
+                                   square(*field_at(&g->e[1], x, y)) +
+                                   square(*field_at(&g->e[2], x, y));
+    field_box(ret, 2);
+    for (int y = 0; y < ret->height; y++)
+        for (int x = 0; x < ret->width; x++)
+            *field_at(ret, x, y) /= *field_at(in->nu2, x, y);
+}
+
+/* L at one pixel, from C in its place. */
+static void shrink_light(struct guess *g, int x, int y, double noise)
+{
+    double c2 = 0.0, keep;
+
+    for (int i = 0; i < 3; i++)
+        c2 += square(*field_at(&g->l[i], x, y));
+    keep = c2 > noise ? 1.0 - noise / c2 : 0.0;
+    for (int i = 0; i < 3; i++)
+        *field_at(&g->l[i], x, y) *= keep;
+}
+
+static void find_light(struct guess *g, const struct guess_input *in)
+{
+    const double kappa = 0.0082 * pow(in->rho / 0.17, 1.7);
+
+    for (int i = 0; i < 3; i++) {
+        for (int y = 0; y < in->x->height; y++)
+            for (int x = 0; x < in->x->width; x++) {
+                const double most = 2.5 * sqrt(*field_at(in->nu2, x, y));
+
+                *field_at(&g->l[i], x, y) = fmin(fmax(*field_at(&g->e[i], x, y), -most), most);
+            }
+        field_box(&g->l[i], 6);
+    }
+    for (int y = 0; y < in->x->height; y++)
+        for (int x = 0; x < in->x->width; x++)
+            shrink_light(g, x, y,
+                         3.0 * kappa * *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y)));
+}
+
+/* P' = P + L, which is taken back to Y'CbCr; E becomes E - L. */
+static void take_light(struct guess *g, const struct guess_input *in)
+{
+    const struct format_info *info = &format_table[in->x->format];
+    const struct colour_distance *k = &in->axes;
+
+    for (int y = 0; y < in->x->height; y++)
+        for (int x = 0; x < in->x->width; x++) {
+            const double v = *field_at(&g->l[2], x, y) / k->f;
+            const double u = (*field_at(&g->l[1], x, y) - k->e * v) / k->d;
+            const int cx = x >> info->hshift, cy = y >> info->vshift;
+
+            *field_at(&g->p[0], x, y) += (*field_at(&g->l[0], x, y) - k->b * u - k->c * v) / k->a;
+            if (info->components == 3) {
+                *field_at(&g->p[1], cx, cy) += u / guess_sharers(in->x, cx, cy);
+                *field_at(&g->p[2], cx, cy) += v / guess_sharers(in->x, cx, cy);
+            }
+            for (int i = 0; i < 3; i++)
+                *field_at(&g->e[i], x, y) -= *field_at(&g->l[i], x, y);
+        }
+}
+
+static double believed(double m, double d, double r, double rho)
+{
+    const double base = base_of(m);
+
+    if (m <= 0.0)
+        return 0.0;
+    return 1.0 / (1.0 / m + 6.0 * fmax(0.0, d - 1.5 * rho * base) + fmax(0.0, r - 2.0 * base));
+}
+
+void guess_make(struct guess *g, const struct guess_input *in)
+{
+    predict(g, in);
+    subtract(g, in);
+    misfit(g, in, &g->r);
+    for (int i = 0; i < 3; i++)
+        field_binomial(&g->e[i]);
+    find_light(g, in);
+    take_light(g, in);
+    misfit(g, in, &g->d);
+    for (int y = 0; y < in->x->height; y++)
+        for (int x = 0; x < in->x->width; x++)
+            *field_at(&g->n, x, y) = believed(*field_at(&g->m, x, y), *field_at(&g->d, x, y),
+                                              *field_at(&g->r, x, y), in->rho);
+}

@@ -1,0 +1,36 @@
+#pragma once
+/* Steps 1 and 2 of average.h: what the frame before says of this one, and how far it can be
+ * believed. Context: one thread at a time. */
+#include <stdbool.h>
+
+#include "engine/time/field.h"
+#include "engine/time/motion.h"
+#include "engine/time/stored.h"
+#include "picture/colour.h"
+
+struct guess {
+    struct field p[3]; /* in the sampling of the picture: P, then P' */
+    struct field m;    /* how many frames P is the mean of */
+    struct field e[3]; /* in (Y1, U1, V1), for each luma sample: e, then E, then E - L */
+    struct field l[3]; /* L, likewise */
+    struct field d, r; /* D and R */
+    struct field n;    /* n' */
+};
+
+/* What a guess is made from. */
+struct guess_input {
+    const struct frame *x; /* the new frame */
+    const struct stored *before;
+    const struct motion_vector *vectors; /* NULL: nothing moved */
+    struct colour_distance axes;
+    const struct field *nu2;
+    double rho;
+};
+
+bool guess_alloc(struct guess *g, const struct frame *shape);
+void guess_free(struct guess *g); /* zeroed is fine */
+
+void guess_make(struct guess *g, const struct guess_input *in);
+
+/* Luma samples that share the chroma sample (@cx, @cy). */
+int guess_sharers(const struct frame *f, int cx, int cy);

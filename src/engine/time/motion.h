@@ -1,0 +1,62 @@
+#pragma once
+/* Where each block of a picture was in the picture before: block matching over a pyramid of the
+ * luma, from coarse to fine, then to an eighth of a pixel. Integers only, so that every engine
+ * finds the same vectors. What is searched is always the raw picture, never a filtered one.
+ *
+ * Levels: level 0 is luma times 4; each next one has the rounded means of 2x2 of the level below
+ * (the nearest edge sample is repeated). Blocks are 8x8 of level 0; at level k > 0 a block is 4x4
+ * samples, which are 4 * 2^k luma samples, and level 1 has the same blocks as level 0.
+ * A candidate costs its SAD (sum of absolute differences) over the block and half a block around
+ * it, and a price for not being what a smooth motion would be:
+ *   highest  |dx|, |dy| <= 2:                              SAD + 12 (|dx| + |dy|) + 16 [v != 0]
+ *   between  3x3 around 0, twice the parent's vector and twice those of its neighbours:
+ *                                                          SAD + 40 [v != 0] + 4 |v - 2 parent|_1
+ *   level 0  0, 3x3 around 2 m, and 2 m of the four neighbours, m being the block's vector at
+ *            level 1:                                      SAD + 230 [v != 0] + 11 |v - 2 m|_1
+ * The first of the cheapest wins. Then, on each axis, with the plain SADs c there and l, r one
+ * sample away, rise = max(l, r) - c: a fraction of (l - r) / (2 rise), at most a half, to the
+ * nearest eighth (halves away from zero); none where rise <= 0. A block whose vector is 0 has none
+ * either where on both axes |l - r| < 2/5 rise or rise < c / 6: noise alone does that. Context:
+ * plain data; any thread, each object by one at a time. */
+#include <stdint.h>
+
+#include "picture/frame.h"
+
+#define MOTION_BLOCK 8     /* luma samples */
+#define MOTION_MAX_LEVEL 4 /* of pictures from 2000 rows */
+
+struct motion_vector {
+    int16_t x, y; /* to where the block was, in eighths of a luma sample */
+};
+
+struct motion_level {
+    int width, height;
+    uint16_t *sample; /* rows of width */
+};
+
+struct pyramid {
+    int top; /* the highest level */
+    struct motion_level level[MOTION_MAX_LEVEL + 1];
+};
+
+/* The highest level of a picture: 2, and one more for each time its shorter side reaches 1000,
+ * 2000; so the search reaches 11, 23 or 47 luma samples. */
+int motion_top_level(int width, int height);
+
+/* -ENOMEM leaves nothing. */
+int pyramid_create(struct pyramid *p, int width, int height);
+void pyramid_finish(struct pyramid *p); /* zeroed is fine */
+
+/* @f is a raw frame of the pyramid's size. */
+void pyramid_build(struct pyramid *p, const struct frame *f);
+
+struct motion_search;
+
+/* For pictures of one size; -ENOMEM. */
+int motion_create(struct motion_search **ret, int width, int height);
+void motion_destroy(struct motion_search *m); /* accepts NULL */
+
+/* Finds the vectors of @now against @before, one per block of 8x8, rows of
+ * (width + 7) / 8. They stay valid until the next search. */
+const struct motion_vector *motion_find(struct motion_search *m, const struct pyramid *now,
+                                        const struct pyramid *before);

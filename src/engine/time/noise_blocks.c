@@ -1,0 +1,201 @@
+#include "engine/time/noise_blocks.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "picture/colour.h"
+
+#define SIDE 16
+#define INNER (SIDE - 2)
+#define Q_SCALE 4096.0
+
+/* The components of a block's pixels. */
+struct block {
+    int c[3][SIDE][SIDE];
+};
+
+/* M^T M, the quadratic form of colour distances, in integers. */
+struct form {
+    int64_t q[3][3];
+    int components;
+};
+
+static struct form form_of(const struct frame *f)
+{
+    struct form form = {.components = format_table[f->format].components};
+    double m[3][3];
+
+    colour_to_rgb(f->colour, m);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double sum = 0.0;
+
+            for (int k = 0; k < 3; k++)
+                sum += m[k][i] * m[k][j];
+            form.q[i][j] = (int64_t)floor(sum * Q_SCALE + 0.5);
+        }
+    return form;
+}
+
+static int clamp(int v, int max)
+{
+    return v < 0 ? 0 : v > max ? max : v;
+}
+
+static int sample_at(const struct frame *f, int component, int x, int y)
+{
+    const struct format_info *info = &format_table[f->format];
+    const struct samples s = frame_samples(f, component);
+
+    x = clamp(x, f->width - 1) >> (component ? info->hshift : 0);
+    y = clamp(y, f->height - 1) >> (component ? info->vshift : 0);
+    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+}
+
+static void load(struct block *b, const struct frame *f, int components, int x0, int y0)
+{
+    for (int i = 0; i < components; i++)
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++)
+                b->c[i][y][x] = sample_at(f, i, x0 + x, y0 + y);
+}
+
+/* Eighths of a luma sample to luma samples that are whole samples of a component. */
+static int to_whole(int v, int shift)
+{
+    const int unit = 8 << shift;
+
+    return (v + unit / 2 + (1 << 20) * unit) / unit * (1 << shift) - (1 << (20 + shift));
+}
+
+/* The block less where it was. */
+static void load_moved(struct block *b, const struct frame *now, const struct frame *before,
+                       const struct motion_vector *vectors, int components, int x0, int y0)
+{
+    const struct format_info *info = &format_table[now->format];
+    const int cols = (now->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            const struct motion_vector v =
+                vectors ? vectors[(y0 + y) / MOTION_BLOCK * cols + (x0 + x) / MOTION_BLOCK]
+                        : (struct motion_vector){0};
+
+            for (int i = 0; i < components; i++) {
+                const int dx = to_whole(v.x, i ? info->hshift : 0);
+                const int dy = to_whole(v.y, i ? info->vshift : 0);
+
+                b->c[i][y][x] = sample_at(now, i, x0 + x, y0 + y) -
+                                sample_at(before, i, x0 + x + dx, y0 + y + dy);
+            }
+        }
+}
+
+struct moments {
+    int64_t s[3], a[3], b[3], ss[3][3];
+};
+
+static struct moments moments_of(const struct block *b, int components, int from, int side)
+{
+    struct moments m = {0};
+
+    for (int y = from; y < from + side; y++)
+        for (int x = from; x < from + side; x++)
+            for (int i = 0; i < components; i++) {
+                const int64_t c = b->c[i][y][x];
+
+                m.s[i] += c;
+                m.a[i] += c * (2 * x - (SIDE - 1));
+                m.b[i] += c * (2 * y - (SIDE - 1));
+                for (int j = 0; j < components; j++)
+                    m.ss[i][j] += c * b->c[j][y][x];
+            }
+    return m;
+}
+
+/* Q times n^2 times the covariance, for @n pixels; about a plane if @plane, and then times 85. */
+static int64_t spread(const struct form *f, const struct moments *m, int64_t n, bool plane)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < f->components; i++)
+        for (int j = 0; j < f->components; j++) {
+            const int64_t about_mean = n * m->ss[i][j] - m->s[i] * m->s[j];
+
+            sum += f->q[i][j] *
+                   (plane ? 85 * about_mean - m->a[i] * m->a[j] - m->b[i] * m->b[j] : about_mean);
+        }
+    return sum;
+}
+
+/* Each pixel becomes the sum of its neighbours, weighed 1 2 1 both ways: 16 times the mean. */
+static void smooth(struct block *to, const struct block *from, int components)
+{
+    static const int weight[3] = {1, 2, 1};
+
+    for (int i = 0; i < components; i++)
+        for (int y = 1; y < SIDE - 1; y++)
+            for (int x = 1; x < SIDE - 1; x++) {
+                int sum = 0;
+
+                for (int dy = -1; dy <= 1; dy++)
+                    for (int dx = -1; dx <= 1; dx++)
+                        sum += weight[dy + 1] * weight[dx + 1] * from->c[i][y + dy][x + dx];
+                to->c[i][y][x] = sum;
+            }
+}
+
+/* The share of the variance of @b that is left when it is smoothed, times NOISE_SHARE. */
+static uint32_t share_of(const struct form *f, const struct block *b)
+{
+    const double n = INNER * INNER;
+    const struct moments whole = moments_of(b, f->components, 0, SIDE);
+    struct moments left;
+    struct block smoothed = {0};
+    double all, rest;
+
+    smooth(&smoothed, b, f->components);
+    left = moments_of(&smoothed, f->components, 1, INNER);
+    all = (double)spread(f, &whole, SIDE * SIDE, false) * (n * n * 256.0);
+    rest = (double)spread(f, &left, INNER * INNER, false) * (65536.0 * NOISE_SHARE);
+    return all > 0.0 ? (uint32_t)fmin(rest / all, NOISE_SHARE) : 0;
+}
+
+static void gather_block(struct noise_sums *sums, const struct form *f, const struct frame *now,
+                         const struct frame *before, const struct motion_vector *vectors, int x0,
+                         int y0)
+{
+    struct block b = {0};
+    struct moments m;
+    double variance;
+    uint32_t share = 0;
+    int luma, class, bin;
+
+    load(&b, now, f->components, x0, y0);
+    m = moments_of(&b, f->components, 0, SIDE);
+    luma = (int)(m.s[0] / (SIDE * SIDE));
+    class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
+    variance = (double)spread(f, &m, SIDE * SIDE, true) / (85.0 * 65536.0 * Q_SCALE);
+    if (before) {
+        double moved;
+
+        load_moved(&b, now, before, vectors, f->components, x0, y0);
+        m = moments_of(&b, f->components, 0, SIDE);
+        moved = (double)spread(f, &m, SIDE * SIDE, false) / (2.0 * 65536.0 * Q_SCALE);
+        variance = fmin(variance, moved);
+        share = share_of(f, &b);
+    }
+    bin = noise_bin(variance);
+    sums->blocks[class][bin]++;
+    sums->share[class][bin] += share;
+}
+
+void noise_gather(struct noise_sums *sums, const struct frame *now, const struct frame *before,
+                  const struct motion_vector *vectors)
+{
+    const struct form form = form_of(now);
+
+    for (int y = 0; y + SIDE <= now->height; y += SIDE)
+        for (int x = 0; x + SIDE <= now->width; x += SIDE)
+            gather_block(sums, &form, now, before, vectors, x, y);
+}

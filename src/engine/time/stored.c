@@ -1,0 +1,72 @@
+#include "engine/time/stored.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LEVEL_STEPS 256.0
+
+bool stored_alloc(struct stored *s, const struct frame *shape)
+{
+    const size_t n = (size_t)shape->width * (size_t)shape->height;
+    bool made = true;
+
+    s->shape = frame_like(shape);
+    for (int c = 0; c < format_table[shape->format].components; c++) {
+        s->level[c] = calloc(n, sizeof(*s->level[c]));
+        made = made && s->level[c];
+    }
+    s->count = calloc(n, 1);
+    return made && s->count;
+}
+
+void stored_free(struct stored *s)
+{
+    for (int c = 0; c < 3; c++)
+        free(s->level[c]);
+    free(s->count);
+    *s = (struct stored){0};
+}
+
+static int clamp(int v, int max)
+{
+    return v < 0 ? 0 : v > max ? max : v;
+}
+
+/* The nearest sample of the picture, and where it is kept. */
+static size_t index_of(const struct stored *s, int component, int x, int y)
+{
+    const struct format_info *info = &format_table[s->shape.format];
+    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
+    const int width = (s->shape.width + (1 << hs) - 1) >> hs;
+    const int height = (s->shape.height + (1 << vs) - 1) >> vs;
+
+    return (size_t)clamp(y, height - 1) * (size_t)width + (size_t)clamp(x, width - 1);
+}
+
+double stored_level(const struct stored *s, int component, int x, int y)
+{
+    return s->level[component][index_of(s, component, x, y)] / LEVEL_STEPS;
+}
+
+void stored_set_level(struct stored *s, int component, int x, int y, double level)
+{
+    const double steps = floor(level * LEVEL_STEPS + 0.5);
+
+    s->level[component][index_of(s, component, x, y)] =
+        (uint16_t)fmin(fmax(steps, 0.0), UINT16_MAX);
+}
+
+static double count_steps(const struct stored *s)
+{
+    return s->frames > 31 ? 4.0 : 8.0;
+}
+
+double stored_count(const struct stored *s, int x, int y)
+{
+    return s->count[index_of(s, 0, x, y)] / count_steps(s);
+}
+
+void stored_set_count(struct stored *s, int x, int y, double count)
+{
+    s->count[index_of(s, 0, x, y)] = (uint8_t)fmin(floor(count * count_steps(s) + 0.5), UINT8_MAX);
+}

@@ -1,0 +1,24 @@
+#pragma once
+/* The average of the frames so far as every engine keeps it from one frame to the next: levels in
+ * 1/256 (16 bits) in the sampling of the picture, and how many frames a pixel is the mean of in 1/8
+ * (1/4 where more than 31 may count), both rounded to nearest. Context: plain data. */
+#include <stdbool.h>
+
+#include "picture/frame.h"
+
+struct stored {
+    struct frame shape;
+    int frames; /* at most */
+    uint16_t *level[3];
+    uint8_t *count;
+};
+
+bool stored_alloc(struct stored *s, const struct frame *shape);
+void stored_free(struct stored *s); /* zeroed is fine */
+
+/* The nearest sample of the picture; 0..255. */
+double stored_level(const struct stored *s, int component, int x, int y);
+void stored_set_level(struct stored *s, int component, int x, int y, double level);
+
+double stored_count(const struct stored *s, int x, int y);
+void stored_set_count(struct stored *s, int x, int y, double count);

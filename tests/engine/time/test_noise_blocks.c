@@ -1,0 +1,220 @@
+/* How much noise pictures have, against noise that was put into them. */
+#include "tests/lib/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/time/motion.h"
+#include "engine/time/noise_blocks.h"
+#include "picture/colour.h"
+#include "tests/lib/images.h"
+
+#define WIDTH 320
+#define HEIGHT 192
+
+static double uniform(uint64_t *seed)
+{
+    return (double)(random_next(seed) >> 11) / 9007199254740992.0;
+}
+
+static double normal(uint64_t *seed)
+{
+    const double u = 1.0 - uniform(seed);
+
+    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * uniform(seed));
+}
+
+enum scene { FLAT, SHADED, TEXTURE };
+
+static double clean(enum scene scene, int component, double x, double y)
+{
+    if (component)
+        return 128.0 + (scene == FLAT ? 0.0 : 30.0 * sin(x / 40.0 + component));
+    switch (scene) {
+    case FLAT:
+        return 120.0;
+    case SHADED:
+        return 125.0 + 90.0 * sin(x / 60.0) * cos(y / 45.0);
+    default:
+        return 120.0 + 25.0 * sin(x / 1.7) * sin(y / 2.1) + 20.0 * sin((x + y) / 3.3);
+    }
+}
+
+/* Noise of deviation @sigma in each sample of Y, U, V; @smooth: of neighbours, too. */
+static void paint(struct frame *f, enum scene scene, double dx, double sigma, bool smooth,
+                  uint64_t seed)
+{
+    static double noise[HEIGHT + 2][WIDTH + 2];
+
+    for (int c = 0; c < format_table[f->format].components; c++) {
+        const struct samples s = frame_samples(f, c);
+        const double scale = c ? (double)f->width / s.width : 1.0;
+
+        for (int y = 0; y < HEIGHT + 2; y++)
+            for (int x = 0; x < WIDTH + 2; x++)
+                noise[y][x] = normal(&seed);
+        for (int y = 0; y < s.height; y++)
+            for (int x = 0; x < s.width; x++) {
+                double n = noise[y + 1][x + 1], v;
+
+                if (smooth) /* 2x2 sums, of unit variance */
+                    n = (n + noise[y][x + 1] + noise[y + 1][x] + noise[y][x]) / 2.0;
+                v = clean(scene, c, scale * x - dx, y * scale) + sigma * n;
+                s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
+                    (uint8_t)fmin(fmax(floor(v + 0.5), 0.0), 255.0);
+            }
+    }
+}
+
+/* E|n|^2 in R'G'B' of noise of variance 1 in each sample. */
+static double unit_variance(const struct frame *f)
+{
+    double m[3][3], sum = 0.0;
+
+    colour_to_rgb(f->colour, m);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < format_table[f->format].components; j++)
+            sum += m[i][j] * m[i][j];
+    return sum;
+}
+
+struct sight {
+    struct frame frame[2];
+    struct pyramid pyramid[2];
+    struct motion_search *search;
+    struct noise noise;
+    int n;
+};
+
+static void open_sight(struct sight *s, enum frame_format format)
+{
+    memset(s, 0, sizeof(*s));
+    for (int i = 0; i < 2; i++) {
+        s->frame[i] = (struct frame){.format = format, .width = WIDTH, .height = HEIGHT};
+        assert_int_equal(frame_alloc(&s->frame[i]), 0);
+        assert_int_equal(pyramid_create(&s->pyramid[i], WIDTH, HEIGHT), 0);
+    }
+    assert_int_equal(motion_create(&s->search, WIDTH, HEIGHT), 0);
+    noise_init(&s->noise);
+}
+
+static void close_sight(struct sight *s)
+{
+    for (int i = 0; i < 2; i++) {
+        frame_free(&s->frame[i]);
+        pyramid_finish(&s->pyramid[i]);
+    }
+    motion_destroy(s->search);
+}
+
+static struct frame *next(struct sight *s)
+{
+    return &s->frame[s->n % 2];
+}
+
+static void see(struct sight *s)
+{
+    const int now = s->n % 2;
+    const struct motion_vector *v = NULL;
+    struct noise_sums sums = {0};
+
+    pyramid_build(&s->pyramid[now], &s->frame[now]);
+    if (s->n)
+        v = motion_find(s->search, &s->pyramid[now], &s->pyramid[!now]);
+    noise_gather(&sums, &s->frame[now], s->n ? &s->frame[!now] : NULL, v);
+    noise_update(&s->noise, &sums, s->n == 0);
+    s->n++;
+}
+
+static void test_true_noise(void **state)
+{
+    static const struct {
+        enum frame_format format;
+        enum scene scene;
+        double speed; /* luma samples a frame */
+        bool smooth;
+        int low, high; /* the variance found, in percent of the true one */
+    } cases[] = {
+        {FRAME_YUYV, SHADED, 45, false, 80, 160}, /* faster than the search reaches */
+        {FRAME_YUYV, FLAT, 0, false, 90, 120},    {FRAME_YUYV, SHADED, 0, false, 85, 120},
+        {FRAME_YUYV, TEXTURE, 0, false, 85, 125}, {FRAME_YUYV, FLAT, 0, true, 75, 125},
+        {FRAME_YUYV, SHADED, 3, false, 85, 130},  {FRAME_I420, SHADED, 0, false, 80, 125},
+        {FRAME_GREY, SHADED, 0, false, 85, 120},  {FRAME_I444, TEXTURE, 0, false, 85, 125},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (double sigma = 1.0; sigma <= 16.0; sigma *= 2.0) {
+            struct sight s;
+            double wanted, found;
+
+            open_sight(&s, cases[i].format);
+            for (int t = 0; t < 4; t++) {
+                paint(next(&s), cases[i].scene, cases[i].speed * t, sigma, cases[i].smooth,
+                      (uint64_t)t);
+                see(&s);
+            }
+            /* Rounding to whole levels is noise, too. */
+            wanted = unit_variance(&s.frame[0]) * (sigma * sigma + 1.0 / 12.0);
+            found = 100.0 * noise_variance(&s.noise, 120) / wanted;
+            if (found < cases[i].low || found > cases[i].high)
+                fail_msg("case %zu, sigma %g: %g %% of %g", i, sigma, found, wanted);
+            close_sight(&s);
+        }
+}
+
+/* White noise loses most of itself to a smoothing filter, that of neighbours less. */
+static void test_share(void **state)
+{
+    double share[2];
+
+    (void)state;
+    for (int smooth = 0; smooth < 2; smooth++) {
+        struct sight s;
+
+        open_sight(&s, FRAME_I444);
+        for (int t = 0; t < 6; t++) {
+            paint(next(&s), SHADED, 0, 5.0, smooth, (uint64_t)t);
+            see(&s);
+        }
+        share[smooth] = s.noise.share;
+        close_sight(&s);
+    }
+    assert_in_range(1000 * share[0], 110, 180); /* (6/16)^2 = 0.14 */
+    assert_in_range(1000 * share[1], 330, 520); /* 0.625^2 = 0.39 */
+}
+
+/* The same sums, whatever the strides; blocks over the edge are left out. */
+static void test_edges_and_strides(void **state)
+{
+    struct frame like = {.format = FRAME_I420, .width = 70, .height = 37};
+    struct noise_sums a = {0}, b = {0};
+    struct guarded wide, narrow;
+    uint64_t n = 0;
+
+    (void)state;
+    assert_int_equal(guarded_alloc(&wide, &like, 24), 0);
+    assert_int_equal(guarded_alloc(&narrow, &like, 0), 0);
+    image_fill(&wide.frame, IMAGE_NATURAL, 1);
+    frame_copy(&narrow.frame, &wide.frame);
+    noise_gather(&a, &wide.frame, &narrow.frame, NULL);
+    noise_gather(&b, &narrow.frame, &wide.frame, NULL);
+    assert_memory_equal(&a, &b, sizeof(a));
+    for (int c = 0; c <= NOISE_CLASSES; c++)
+        for (int i = 0; i < NOISE_BINS; i++)
+            n += a.blocks[c][i];
+    assert_int_equal(n, 4 * 2);
+    guarded_free(&wide);
+    guarded_free(&narrow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_true_noise),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_edges_and_strides),
+    };
+
+    return cmocka_run_group_tests_name("noise blocks", tests, NULL, NULL);
+}
