@@ -274,7 +274,8 @@ static int reference_submit(struct engine *e, const struct frame *in, struct fra
 
     if (r->busy)
         return -EBUSY;
-    if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS)
+    if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS ||
+        filter->temporal > filter_max_temporal(filter->temporal_mode))
         return -EINVAL;
     if (filter->radius == 0 && filter->temporal <= 1) {
         frame_copy(out, in);

@@ -42,6 +42,12 @@ static inline bool filter_averages(const struct filter *f)
     return f->temporal > 1 && f->temporal_mode == TEMPORAL_RECURSIVE;
 }
 
+/* The most frames that @mode may have. */
+static inline int filter_max_temporal(enum temporal_mode mode)
+{
+    return mode == TEMPORAL_WINDOW ? FILTER_MAX_WINDOW : FILTER_MAX_TEMPORAL;
+}
+
 /* Whether a frame alone is not enough: the filter needs those before it. */
 static inline bool filter_looks_back(const struct filter *f)
 {
