@@ -91,6 +91,25 @@ static void test_window_in_time(void **state)
     close_run(&r);
 }
 
+static void test_too_many_frames(void **state)
+{
+    struct filter f = {.radius = 1, .sigma_space = 1, .sigma_color = 20};
+    struct run r;
+
+    (void)state;
+    open_run(&r, FRAME_GREY);
+    fill(&r.in, 40);
+    for (int mode = TEMPORAL_RECURSIVE; mode <= TEMPORAL_WINDOW; mode++) {
+        f.temporal_mode = (enum temporal_mode)mode;
+        f.temporal = filter_max_temporal(f.temporal_mode);
+        for (int t = 0; t < 12; t++)
+            filter_one(&r, &f);
+        f.temporal++;
+        assert_int_equal(engine_reference.submit(r.engine, &r.in, &r.out, &f), -EINVAL);
+    }
+    close_run(&r);
+}
+
 static void test_breaks(void **state)
 {
     struct filter f = {.radius = 1,
@@ -200,8 +219,11 @@ static void test_others_refuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window_in_time),       cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_one_frame_is_no_past), cmocka_unit_test(test_mean_and_measured_noise),
+        cmocka_unit_test(test_window_in_time),
+        cmocka_unit_test(test_too_many_frames),
+        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_one_frame_is_no_past),
+        cmocka_unit_test(test_mean_and_measured_noise),
         cmocka_unit_test(test_others_refuse),
     };
 
