@@ -44,7 +44,7 @@ SUBROOMS = {"src/sink/preview": None, "src/engine/simd": None, "src/engine/time"
 # Headers that are seen past the door: by whom, and why.
 SIDE_DOORS = [
     ("src/engine/process.h", "cuda cuda/lab src/main", "an engine in a process of its own"),
-    ("src/engine/table.h", "cuda/lab src/pipeline src/main", "others get a table as an argument"),
+    ("src/engine/table.h", "cuda/lab src/pipeline src/main tools/bench", "others get a table as an argument"),
     ("src/cli/options.h", "src/ctl", "bilatcamctl has options of the same form"),
     ("src/control/name.h", "src/ctl", "the name on the bus that both ends share"),
     ("src/settings/status.h", "src/control src/ctl src/pipeline src/sink tools/docgen",

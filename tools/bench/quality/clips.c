@@ -1,0 +1,229 @@
+#include "tools/bench/quality/clips.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PI 3.14159265358979323846
+
+/* --- brushes --- */
+
+static double hash(int x, int y, uint32_t salt)
+{
+    uint32_t h = (uint32_t)x * 0x9E3779B1u ^ (uint32_t)y * 0x85EBCA77u ^ salt * 0xC2B2AE3Du;
+
+    h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
+    h = (h ^ (h >> 12)) * 0x297A2D39u;
+    return (double)(h ^ (h >> 15)) / 2147483648.0 - 1.0;
+}
+
+/* Smooth random values, -1..1, one to a cell. */
+static double value(double x, double y, double cell, uint32_t salt)
+{
+    const double u = x / cell, v = y / cell;
+    const int iu = (int)floor(u), iv = (int)floor(v);
+    const double fu = (u - iu) * (u - iu) * (3.0 - 2.0 * (u - iu));
+    const double fv = (v - iv) * (v - iv) * (3.0 - 2.0 * (v - iv));
+    const double top = hash(iu, iv, salt) * (1.0 - fu) + hash(iu + 1, iv, salt) * fu;
+    const double low = hash(iu, iv + 1, salt) * (1.0 - fu) + hash(iu + 1, iv + 1, salt) * fu;
+
+    return top * (1.0 - fv) + low * fv;
+}
+
+static double rough(double x, double y, double cell, int octaves, uint32_t salt)
+{
+    double sum = 0.0, size = 1.0;
+
+    for (int i = 0; i < octaves; i++, cell /= 2.0, size *= 0.6)
+        sum += size * value(x, y, cell, salt + (uint32_t)i);
+    return sum;
+}
+
+static struct rgb colour(double r, double g, double b)
+{
+    return (struct rgb){{r, g, b}};
+}
+
+static struct rgb lit(struct rgb c, double by)
+{
+    for (int i = 0; i < 3; i++)
+        c.v[i] += by;
+    return c;
+}
+
+static struct rgb blend(struct rgb a, struct rgb b, double part)
+{
+    for (int i = 0; i < 3; i++)
+        a.v[i] += part * (b.v[i] - a.v[i]);
+    return a;
+}
+
+/* 1 inside of an ellipse, 0 outside, soft over a pixel or two. */
+static double ellipse(double x, double y, double rx, double ry)
+{
+    const double d = (1.0 - hypot(x / rx, y / ry)) * fmin(rx, ry);
+
+    return fmin(fmax(d / 1.5 + 0.5, 0.0), 1.0);
+}
+
+static double box(double x, double y, double w, double h)
+{
+    const double dx = w / 2 - fabs(x), dy = h / 2 - fabs(y);
+
+    return fmin(fmax(fmin(dx, dy) + 0.5, 0.0), 1.0);
+}
+
+/* --- scenes --- */
+
+static struct rgb room(double x, double y)
+{
+    struct rgb c = colour(150 + 0.08 * x, 140 + 0.05 * y, 120 + 0.05 * x);
+
+    c = lit(c, 7.0 * rough(x, y, 60, 3, 1));
+    c = blend(c, colour(70, 60, 50), box(x - 120, y - 110, 130, 150));
+    for (int i = 0; i < 9; i++)
+        c = blend(c, colour(60 + 20 * (i % 4), 40 + 25 * (i % 5), 60 + 18 * (i % 3)),
+                  box(x - 65 - 14 * i, y - 110 - 3 * (i % 3), 11, 110));
+    c = blend(c, colour(215, 220, 225), box(x - 520, y - 100, 120, 130));
+    return blend(c, colour(120, 90, 70), box(x - 520, y - 100, 4, 130));
+}
+
+static struct rgb head(struct rgb c, double x, double y)
+{
+    const double grain = 4.0 * rough(x, y, 12, 3, 7);
+
+    c = blend(c, colour(45, 60, 95), ellipse(x, y - 190, 150, 120));
+    c = blend(c, lit(colour(50, 35, 25), 12.0 * value(x * 3.0, y, 6, 5)),
+              ellipse(x, y + 25, 72, 88));
+    c = blend(c, lit(colour(205, 160, 135), grain), ellipse(x, y, 58, 76));
+    c = blend(c, colour(60, 40, 35), ellipse(x - 22, y + 8, 9, 5));
+    c = blend(c, colour(60, 40, 35), ellipse(x + 22, y + 8, 9, 5));
+    return blend(c, colour(150, 70, 70), ellipse(x, y - 40, 20, 6));
+}
+
+static double head_x(int t)
+{
+    return 320.0 + 28.0 * sin(2.0 * PI * t / 40.0);
+}
+
+static double head_y(int t)
+{
+    return 180.0 + 7.0 * sin(2.0 * PI * t / 22.0);
+}
+
+/* A head that sways before a room. */
+static struct rgb talk(double x, double y, int t)
+{
+    return head(room(x, y), x - head_x(t), y - head_y(t));
+}
+
+static struct rgb wallpaper(double x, double y)
+{
+    const double s = 30.0 * rough(x, y, 18, 4, 21);
+    const double flower = cos(x / 11.0) * cos(y / 13.0);
+
+    return lit(colour(135 + 40 * flower, 120 + 15 * flower, 100 - 20 * flower), s);
+}
+
+/* A wallpaper, panned. */
+static struct rgb pan(double x, double y, int t)
+{
+    return wallpaper(x + 3.3 * t, y + 0.6 * t);
+}
+
+static struct rgb facade(double x, double y)
+{
+    const double wx = x - 52.0 * floor(x / 52.0) - 26.0, wy = y - 64.0 * floor(y / 64.0) - 32.0;
+    const double brick = fabs(y - 8.0 * floor(y / 8.0)) < 1.2 ? -22.0 : 0.0;
+    struct rgb c = lit(colour(165, 105, 85), brick + 8.0 * rough(x, y, 7, 3, 31));
+
+    c = blend(c, colour(225, 225, 220), box(wx, wy, 30, 42));
+    c = blend(c, colour(60, 75, 95), box(wx, wy, 24, 36));
+    return blend(c, colour(225, 225, 220), box(wx, wy, 3, 36));
+}
+
+/* A facade, by hand, with a slow zoom. */
+static struct rgb shake(double x, double y, int t)
+{
+    const double zoom = 1.0 + 0.0012 * t;
+    const double sx = 2.4 * sin(t * 1.7) + 1.3 * sin(t * 0.63), sy = 1.9 * cos(t * 1.31);
+
+    return facade((x - 320.0) / zoom + 320.0 + sx, (y - 180.0) / zoom + 180.0 + sy);
+}
+
+/* Two things that cross. */
+static struct rgb cross(double x, double y, int t)
+{
+    struct rgb c = room(x, y);
+    const double ax = 60.0 + 9.0 * t, bx = 580.0 - 7.0 * t;
+
+    c = blend(c, lit(colour(200, 60, 50), 25.0 * rough(x - ax, y, 14, 3, 41)),
+              ellipse(x - ax, y - 200, 55, 70));
+    return blend(c, lit(colour(50, 110, 190), 25.0 * rough(x - bx, y, 14, 3, 43)),
+                 box(x - bx, y - 220, 90, 120));
+}
+
+/* Mains light: bands of a lamp of 100 Hz seen at 30 frames a second. */
+static struct rgb banding(double x, double y, int t)
+{
+    struct rgb c = talk(x, y, t);
+    const double light = 1.0 + 0.06 * sin(2.0 * PI * (y / 240.0 + t * 100.0 / 30.0));
+
+    for (int i = 0; i < 3; i++)
+        c.v[i] *= light;
+    return c;
+}
+
+/* An exposure that rises, and that jumps back. */
+static struct rgb exposure(double x, double y, int t)
+{
+    struct rgb c = talk(x, y, t);
+    const double light = t < 12 ? 0.75 : t < 30 ? 0.75 + 0.02 * (t - 12) : t < 40 ? 1.11 : 0.85;
+
+    for (int i = 0; i < 3; i++)
+        c.v[i] = fmin(c.v[i] * light, 255.0);
+    return c;
+}
+
+static struct rgb cuts(double x, double y, int t)
+{
+    return t < 16 ? talk(x, y, t) : t < 32 ? facade(x, y) : cross(x, y, t - 20);
+}
+
+/* Letters that are hardly seen, and a shadow that moves. */
+static struct rgb low_contrast(double x, double y, int t)
+{
+    const double shadow = ellipse(x - 100 - 6.0 * t, y - 200, 70, 90);
+    const double letters =
+        value(x, y, 9, 51) > 0.2 && fmod(y, 40.0) < 18.0 && y > 40 && y < 320 ? 9.0 : 0.0;
+
+    return lit(colour(118 + 0.03 * x, 118, 122), letters - 7.0 * shadow);
+}
+
+/* A cloth that stands still. */
+static struct rgb fine_texture(double x, double y, int t)
+{
+    (void)t;
+    return lit(colour(125, 125 + 10 * value(x, y, 80, 62), 115), 34.0 * rough(x, y, 4, 2, 61));
+}
+
+/* A head before leaves and fur. */
+static struct rgb aside(double x, double y, int t)
+{
+    const double hx = 330.0 + 55.0 * sin(2.0 * PI * t / 34.0), hy = 190.0 + 10.0 * cos(t * 0.4);
+    const double sway = 2.5 * sin(t * 0.35 + y / 90.0);
+    const double leaf = rough(x + sway, y, 22, 4, 71);
+    struct rgb c = leaf > 0.15 ? colour(60 + 60 * leaf, 110 + 70 * leaf, 50)
+                               : colour(150 + 40 * leaf, 165 + 30 * leaf, 175);
+
+    if (y > 230)
+        c = lit(colour(150, 120, 90), 38.0 * rough(x * 1.8, y * 0.7, 5, 2, 73));
+    return head(c, x - hx, y - hy);
+}
+
+const struct clip clip_table[] = {
+    {"aside", aside},          {"talk", talk},   {"pan", pan},
+    {"shake", shake},          {"cross", cross}, {"banding", banding},
+    {"exposure", exposure},    {"cuts", cuts},   {"low contrast", low_contrast},
+    {"texture", fine_texture}, {NULL, NULL},
+};

@@ -1,0 +1,20 @@
+#pragma once
+/* Clips of which the clean picture is known, made by arithmetic. Context: pure functions. */
+
+struct rgb {
+    double v[3]; /* R', G', B' on a scale of 0..255, which they may leave */
+};
+
+struct clip {
+    const char *name;
+    /* The colour of a point in frame @t, of a picture CLIP_WIDTH wide and CLIP_HEIGHT high. Things
+     * move by parts of a pixel. */
+    struct rgb (*at)(double x, double y, int t);
+};
+
+#define CLIP_WIDTH 640
+#define CLIP_HEIGHT 360
+#define CLIP_FRAMES 48
+
+/* The first is set aside: no number of the filter was chosen by looking at it. NULL ends. */
+extern const struct clip clip_table[];
