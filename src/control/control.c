@@ -33,8 +33,8 @@ struct control {
     char name[CONTROL_NAME_MAX];
 };
 
-/* Whether the state changed, and is to be logged. */
-static bool news(struct control *c, enum live live)
+/* Whether that is a change, which is to be logged. */
+static bool set_live(struct control *c, enum live live)
 {
     const bool differs = c->live != live;
 
@@ -46,7 +46,7 @@ static void take_name(struct control *c)
 {
     const enum log_level level = c->live == LIVE_UNTOLD ? LOG_DEBUG : LOG_INFO;
 
-    if (news(c, LIVE_OURS))
+    if (set_live(c, LIVE_OURS))
         log_message(level, "live control as '%s' on the session bus", c->name);
 }
 
@@ -61,11 +61,11 @@ static int on_name(sd_bus_message *m, void *userdata, sd_bus_error *e)
     (void)e;
     (void)sd_bus_set_method_call_timeout(sd_bus_message_get_bus(m), CALL_LIMIT_US);
     if (refused) {
-        if (news(c, LIVE_NONE))
+        if (set_live(c, LIVE_NONE))
             log_warning("session bus, name '%s': %s; no live control", c->name, refused->message);
         control_bus_renew(c->session);
     } else if (sd_bus_message_read(m, "u", &answer) >= 0 && answer == IN_QUEUE) {
-        if (news(c, LIVE_QUEUED))
+        if (set_live(c, LIVE_QUEUED))
             log_warning("another bilatcam is '%s' on the session bus; no live control of this one "
                         "until that one ends",
                         c->name);
@@ -113,7 +113,7 @@ static void session_failed(void *user, int code)
 {
     struct control *c = user;
 
-    if (!news(c, LIVE_NONE))
+    if (!set_live(c, LIVE_NONE))
         return;
     if (code)
         log_info("no session bus (%s): no live control", strerror(-code));
