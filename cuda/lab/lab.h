@@ -23,6 +23,10 @@ struct lab {
     double clock_ghz; /* of the multiprocessors under load, as last measured */
 };
 
+/* Makes all but `csv` and prints the device. 0; 1: failed, and said why; 77: no GPU here. */
+int lab_open(struct lab *lab);
+void lab_close(struct lab *lab); /* accepts one that is half open */
+
 /* Median time of one launch in microseconds, or a negative errno. Many launches on the same picture
  * follow each other, which is then in the L2 cache if it fits. */
 double lab_time(struct lab *lab, int (*launch)(const void *job, cudaStream_t stream),

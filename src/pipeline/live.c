@@ -35,6 +35,11 @@ static void control_status(void *user, struct status *ret)
     pipeline_status(user, ret);
 }
 
+void pipeline_stop(struct pipeline *p)
+{
+    stream_signal(p->stages.stream, STREAM_EVENT_STOP);
+}
+
 static void control_quit(void *user)
 {
     pipeline_stop(user);
@@ -48,6 +53,11 @@ struct sink_control pipeline_sink_control(struct pipeline *p)
 bool pipeline_live(const struct pipeline *p)
 {
     return stream_live(p->stages.stream);
+}
+
+int pipeline_done_fd(const struct pipeline *p)
+{
+    return stream_fd(p->stages.stream, STREAM_EVENT_DONE);
 }
 
 int pipeline_change_fd(const struct pipeline *p)

@@ -237,16 +237,6 @@ int pipeline_start(struct pipeline *p, struct error *err)
     return stages_start(&p->stages, err);
 }
 
-int pipeline_done_fd(const struct pipeline *p)
-{
-    return stream_fd(p->stages.stream, STREAM_EVENT_DONE);
-}
-
-void pipeline_stop(struct pipeline *p)
-{
-    stream_signal(p->stages.stream, STREAM_EVENT_STOP);
-}
-
 void pipeline_join(struct pipeline *p)
 {
     stages_join(&p->stages);
