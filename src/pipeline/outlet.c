@@ -226,9 +226,12 @@ int outlet_write_card(struct outlet *o, enum stream_state state, struct error *e
         return -EAGAIN;
     if (o->shown_state == (int)state && !outlet_holds(o))
         return 0; /* a window keeps it by itself */
-    if (o->drawn != (int)state)
+    o->shown_state = (int)state;
+    /* The first picture is on its way: a card in between would only flash up. */
+    if (o->drawn < 0 || (state != STREAM_RUNS && o->drawn != (int)state)) {
         card_draw(&o->card, text);
-    o->drawn = o->shown_state = (int)state;
+        o->drawn = (int)state;
+    }
     o->card.t_capture_ns = now_ns();
     return write_now(o, &o->card, NULL, err);
 }

@@ -284,8 +284,8 @@ static uint64_t checksum(const struct frame *f)
 {
     uint64_t sum = 0;
 
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH * 2; x++)
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < 2 * f->width; x++)
             sum = sum * 31 + f->plane[0][(size_t)y * f->stride[0] + (size_t)x];
     return sum;
 }
@@ -342,6 +342,7 @@ static int screen_write(struct sink *s, const struct frame *f, const struct fram
     }
     if (!before && s->ops->compare) {
         screen.n_cards++;
+        screen.card_sum = checksum(f);
         return 0;
     }
     if (screen.n < SCREEN_KEEPS) {

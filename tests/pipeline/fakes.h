@@ -65,6 +65,7 @@ struct fake_screen {
     atomic_int opened, closed;
     atomic_int open_failures;
     atomic_int n_cards;         /* pictures that are no frames */
+    uint64_t card_sum;          /* of the last of them */
     uint64_t seq[SCREEN_KEEPS]; /* of the first frames */
     uint64_t sum[SCREEN_KEEPS];
     /* All may be NULL; the first may change what the sink is like, the last counts its readers. */

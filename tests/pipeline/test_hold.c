@@ -227,6 +227,38 @@ static void test_window(void **state)
     close_bench(&b);
 }
 
+/* The checksum of what is shown in @state while there is no picture. */
+static uint64_t card_of(struct outlet *o, enum stream_state state)
+{
+    struct error err;
+
+    assert_int_equal(outlet_write_card(o, state, &err), 0);
+    return screen.card_sum;
+}
+
+/* When the camera runs again its first picture is not filtered yet: the card stays till then. */
+static void test_card_stays(void **state)
+{
+    struct sink_config config = {
+        .name = "screen",
+        .picture = {.format = FRAME_YUYV, .width = 320, .height = 180}, /* room for the text */
+    };
+    struct outlet o = {0};
+    struct error err;
+    uint64_t starting, lost;
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    assert_int_equal(outlet_open(&o, NULL, &device_screen_ops, &config, false, &err), 0);
+    starting = card_of(&o, STREAM_RUNS);
+    assert_int_equal(card_of(&o, STREAM_STARTS), starting);
+    lost = card_of(&o, STREAM_LOST);
+    assert_int_not_equal(lost, starting);
+    assert_int_equal(card_of(&o, STREAM_RUNS), lost);
+    assert_int_equal(card_of(&o, STREAM_STARTS), starting);
+    assert_int_equal(outlet_close(&o, &err), 0);
+}
+
 /* Not of a file: from its first frame to its last there is always a picture. */
 static void test_window_of_a_file(void **state)
 {
@@ -359,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_no_camera_at_start),
         cmocka_unit_test(test_screen_comes_back),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_card_stays),
         cmocka_unit_test(test_window_of_a_file),
         cmocka_unit_test(test_snapshot),
     };
