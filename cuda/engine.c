@@ -365,6 +365,7 @@ const struct engine_ops engine_cuda = {
     .collect = cuda_collect,
     .pass = engine_pass_nothing,
     .forget = engine_forget_nothing,
+    .report = engine_report_nothing,
 };
 
 static const struct engine_ops cuda_in_process = {
@@ -379,4 +380,5 @@ static const struct engine_ops cuda_in_process = {
     .collect = engine_process_collect,
     .pass = engine_pass_nothing,
     .forget = engine_forget_nothing,
+    .report = engine_report_nothing,
 };

@@ -26,6 +26,26 @@ struct engine_config {
     bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
 };
 
+#define ENGINE_COUNT_BLOCK 8 /* luma samples, each way */
+
+/* What an engine learns of the pictures. */
+struct engine_report {
+    double noise;  /* standard deviation of one channel, levels; 0 = not measured */
+    double frames; /* that a pixel is the mean of, on average; 0 = each picture by itself */
+
+    /* The same for each block, in halves of a frame, rounded: rows of blocks from the top, a
+     * partial one at the right edge and at the lower one. NULL: there are none. Valid until the
+     * next submit, collect or destroy. */
+    const uint8_t *counts;
+};
+
+/* Bytes of `counts`. */
+static inline size_t engine_counts_size(const struct frame *f)
+{
+    return (size_t)((f->width + ENGINE_COUNT_BLOCK - 1) / ENGINE_COUNT_BLOCK) *
+           (size_t)((f->height + ENGINE_COUNT_BLOCK - 1) / ENGINE_COUNT_BLOCK);
+}
+
 struct engine_ops {
     const char *name; /* as on the command line */
     const char *help; /* one line for --list-engines */
@@ -72,6 +92,9 @@ struct engine_ops {
     /* The stream broke: another camera, or a pause of any kind. The past says nothing about the
      * frames to come. Those in flight are from before, and are finished. */
     void (*forget)(struct engine *e);
+
+    /* What is known since the frame that was collected last, or nothing (all 0). */
+    void (*report)(struct engine *e, struct engine_report *ret);
 };
 
 /* The common head of every engine. */
@@ -99,6 +122,7 @@ void engine_release(struct engine *e);
 /* The `release` of engines that hold no device. */
 void engine_release_nothing(void);
 
-/* The `pass` and `forget` of engines that have no past. */
+/* The `pass`, `forget` and `report` of engines that have no past. */
 int engine_pass_nothing(struct engine *e, const struct frame *in);
 void engine_forget_nothing(struct engine *e);
+void engine_report_nothing(struct engine *e, struct engine_report *ret);

@@ -33,7 +33,9 @@ struct reference {
     /* The frames of the window in time, the newest first; one without it. */
     struct pixel *pixels[FILTER_MAX_WINDOW];
     int n_frames;
-    int temporal; /* of the newest frame */
+    /* Of the newest frame: */
+    bool averages, measures; /* measures the noise */
+    int temporal;
     enum temporal_mode temporal_mode;
 };
 
@@ -251,18 +253,19 @@ static void reference_forget(struct engine *e)
 /* What a filter in time and the measure of noise need to know of every frame. */
 static int take_frame(struct reference *r, const struct frame *in, const struct filter *f)
 {
-    const bool averages = filter_averages(f);
     int failed = 0;
 
     if (f->temporal != r->temporal || f->temporal_mode != r->temporal_mode)
         reference_forget(&r->base);
     r->temporal = f->temporal;
     r->temporal_mode = f->temporal_mode;
-    if (averages || f->sigma_color <= 0.0)
-        failed = average_add(r->average, in, averages ? f->temporal : 1);
+    r->averages = filter_averages(f);
+    r->measures = r->averages || f->sigma_color <= 0.0;
+    if (r->measures)
+        failed = average_add(r->average, in, r->averages ? f->temporal : 1, !f->no_search);
     if (failed)
         return failed;
-    return shift_frames(r, in, f->temporal > 1 && !averages ? f->temporal : 1);
+    return shift_frames(r, in, f->temporal > 1 && !r->averages ? f->temporal : 1);
 }
 
 static int reference_submit(struct engine *e, const struct frame *in, struct frame *out,
@@ -303,6 +306,19 @@ static int reference_collect(struct engine *e)
     return 0;
 }
 
+static void reference_report(struct engine *e, struct engine_report *ret)
+{
+    struct reference *r = (struct reference *)e;
+
+    *ret = (struct engine_report){0};
+    if (r->measures)
+        average_report(r->average, ret);
+    if (!r->averages) {
+        ret->frames = r->temporal > 1 ? r->n_frames : 0.0;
+        ret->counts = NULL;
+    }
+}
+
 const struct engine_ops engine_reference = {
     .name = "reference",
     .help = "double precision on one CPU core: the truth the others are checked against",
@@ -317,4 +333,5 @@ const struct engine_ops engine_reference = {
     .collect = reference_collect,
     .pass = engine_pass_nothing,
     .forget = reference_forget,
+    .report = reference_report,
 };

@@ -34,6 +34,7 @@ struct filter {
     int temporal; /* frames that are averaged at most; 0 and 1 = each frame by itself */
     enum temporal_mode temporal_mode;
     double sigma_time; /* frames, TEMPORAL_WINDOW; 0 = all frames count alike */
+    bool no_search;    /* TEMPORAL_RECURSIVE: what moves is not followed, which is cheaper */
 };
 
 /* Whether the mean over frames (engine/time/average.h) is what is filtered. */

@@ -118,15 +118,16 @@ static double follow(double old, double now)
     return old + (step < 0.03 * old ? step : 0.03 * old);
 }
 
-void noise_update(struct noise *n, const struct noise_sums *sums, bool first)
+void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
+    const bool first = compared == NOISE_FIRST;
     double now[NOISE_CLASSES], share;
 
     if (!measure(sums, now) && !measure_all(sums, now))
         return;
     share = first ? -1.0 : measure_share(sums, now);
     for (int c = 0; c < NOISE_CLASSES; c++) {
-        if (now[c] < REPEATED)
+        if (now[c] < REPEATED || (compared == NOISE_AT_MOST && now[c] > n->variance[c]))
             continue;
         if (first)
             n->variance[c] = fmin(now[c], FIRST_MOST);

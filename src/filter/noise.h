@@ -39,8 +39,16 @@ struct noise {
 /* The bin of a variance, which is the top bits of the number as IEEE 754 has it. */
 int noise_bin(double variance);
 
-/* One picture more. @first: it was not compared with another. */
-void noise_update(struct noise *n, const struct noise_sums *sums, bool first);
+/* What a picture was compared with. */
+enum noise_compared {
+    NOISE_FIRST,   /* nothing */
+    NOISE_NEXT,    /* the picture before */
+    NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate may
+                    * only fall, because a mean over frames trusts in it */
+};
+
+/* One picture more. */
+void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
 
 /* What is known before the first picture. */
 void noise_init(struct noise *n);

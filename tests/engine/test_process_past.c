@@ -94,6 +94,7 @@ static const struct engine_ops witness_ops = {
     .collect = collect,
     .pass = pass,
     .forget = forget,
+    .report = engine_report_nothing,
 };
 
 static int create(struct engine **ret, const struct engine_config *config, struct error *err)
@@ -122,6 +123,7 @@ static const struct engine_ops in_process = {
     .collect = engine_process_collect,
     .pass = engine_process_pass,
     .forget = engine_process_forget,
+    .report = engine_report_nothing,
 };
 
 struct owner {

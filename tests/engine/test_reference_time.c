@@ -192,6 +192,39 @@ static void test_mean_and_measured_noise(void **state)
     }
 }
 
+/* What is known of the pictures, and only what was asked for. */
+static void test_report(void **state)
+{
+    struct filter f = {.sigma_space = 1.0, .sigma_color = 20.0, .temporal = 8};
+    struct engine_report report;
+    struct run r;
+
+    (void)state;
+    open_run(&r, FRAME_YUYV);
+    engine_reference.report(r.engine, &report);
+    assert_true(report.noise == 0.0 && report.frames == 0.0 && !report.counts);
+    for (int t = 0; t < 3; t++) {
+        image_fill(&r.in, IMAGE_RANDOM, (uint64_t)t + 1);
+        filter_one(&r, &f);
+        engine_reference.report(r.engine, &report);
+        assert_true(report.noise > 0.0);
+        assert_true(report.frames >= 1.0 && report.frames <= t + 1);
+        assert_int_equal(engine_counts_size(&r.in), 3 * 2);
+        for (size_t i = 0; i < engine_counts_size(&r.in); i++)
+            assert_in_range(report.counts[i], 2, 2 * (t + 1));
+        assert_true(t > 0 || (report.frames <= 1.0 && report.counts[5] == 2));
+    }
+    f = (struct filter){.radius = 1,
+                        .sigma_space = 1.0,
+                        .sigma_color = 20.0,
+                        .temporal = 4,
+                        .temporal_mode = TEMPORAL_WINDOW};
+    (void)window_of(&r, 3, &f);
+    engine_reference.report(r.engine, &report);
+    assert_true(report.noise == 0.0 && report.frames == 3.0 && !report.counts);
+    close_run(&r);
+}
+
 /* Engines that cannot do it say so. */
 static void test_others_refuse(void **state)
 {
@@ -224,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_one_frame_is_no_past),
         cmocka_unit_test(test_mean_and_measured_noise),
+        cmocka_unit_test(test_report),
         cmocka_unit_test(test_others_refuse),
     };
 

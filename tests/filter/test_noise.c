@@ -50,7 +50,7 @@ static void test_true_variance(void **state)
             add(&sums, c, 50, 10.0 * variance, 100.0 * variance, 0.8); /* texture, motion */
         }
         for (int i = 0; i < 2; i++)
-            noise_update(&n, &sums, i == 0);
+            noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
         for (int y = 0; y < 256; y++)
             assert_in_range(1000 * noise_variance(&n, y) / variance, 950, 1100);
         assert_in_range(1000 * noise_sigma(&n) / sigma, 970, 1050);
@@ -70,7 +70,7 @@ static void test_classes(void **state)
     add(&sums, 5, 40, 40, 40.01, 0.2);
     add(&sums, 6, 11, 500, 500.01, 0.2); /* too few */
     for (int i = 0; i < 2; i++)
-        noise_update(&n, &sums, i == 0);
+        noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     for (int c = 0; c < NOISE_CLASSES; c++)
         assert_in_range(100 * n.variance[c] / (c <= 3 ? 12 : 48), 95, 107);
     /* Between the middles of two classes it goes in a straight line. */
@@ -89,15 +89,15 @@ static void test_settles_on_the_second_picture(void **state)
     add(&texture, 3, 100, 900, 901, 0.0);
     add(&noise, 3, 100, 30, 30.1, 0.2);
     add(&moving, 3, 100, 300, 301, 0.2);
-    noise_update(&n, &texture, true);
+    noise_update(&n, &texture, NOISE_FIRST);
     assert_in_range(noise_variance(&n, 112), 199, 200); /* capped */
-    noise_update(&n, &noise, false);
+    noise_update(&n, &noise, NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     for (int i = 0; i < 8; i++)
-        noise_update(&n, &moving, false);
+        noise_update(&n, &moving, NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 135); /* 3 % a picture */
     for (int i = 0; i < 20; i++)
-        noise_update(&n, &noise, false);
+        noise_update(&n, &noise, NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
@@ -110,28 +110,51 @@ static void test_odd_pictures(void **state)
     (void)state;
     noise_init(&n);
     for (int i = 0; i < 3; i++)
-        noise_update(&n, &none, i == 0);
+        noise_update(&n, &none, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(noise_variance(&n, 100), 1, 1000);
     assert_int_equal(n.n_frames, 0); /* the first that can be measured is still to come */
 
     add(&dark, NOISE_CLASSES, 100, 5, 5.01, 0.2);
     for (int i = 0; i < 2; i++)
-        noise_update(&n, &dark, i == 0);
+        noise_update(&n, &dark, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
 
     add(&twice, 4, 100, 0, 0, 0.0);
-    noise_update(&n, &twice, false);
+    noise_update(&n, &twice, NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
     for (int i = 0; i < 200; i++)
-        noise_update(&n, &none, false);
+        noise_update(&n, &none, NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+}
+
+/* What may be motion does not raise the estimate, not even the second picture. */
+static void test_only_falls(void **state)
+{
+    struct noise_sums noise = {0}, moving = {0}, less = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&noise, 3, 100, 30, 30.1, 0.2);
+    add(&moving, 3, 100, 300, 301, 0.2);
+    add(&less, 3, 100, 10, 10.1, 0.2);
+    noise_update(&n, &noise, NOISE_FIRST);
+    for (int i = 0; i < 50; i++)
+        noise_update(&n, &moving, NOISE_AT_MOST);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    for (int i = 0; i < 50; i++)
+        noise_update(&n, &less, NOISE_AT_MOST);
+    assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_only_falls),
+        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_settles_on_the_second_picture),
         cmocka_unit_test(test_odd_pictures),
     };
 

@@ -276,6 +276,7 @@ const struct engine_ops flaky_ops = {
     .collect = flaky_collect,
     .pass = flaky_pass,
     .forget = engine_forget_nothing,
+    .report = engine_report_nothing,
 };
 
 /* ---------------------------------------------------------------- the screens */

@@ -109,6 +109,7 @@ static const struct engine_ops device_ops = {
     .collect = recorder_collect,
     .pass = recorder_pass,
     .forget = recorder_forget,
+    .report = engine_report_nothing,
 };
 
 static struct engine *make_recorder(const struct engine_ops *ops, int depth,
@@ -140,6 +141,7 @@ static const struct engine_ops stand_in_ops = {
     .collect = recorder_collect,
     .pass = recorder_pass,
     .forget = recorder_forget,
+    .report = engine_report_nothing,
 };
 
 static int stand_in_create(struct engine **ret, const struct engine_config *config,

@@ -200,4 +200,5 @@ const struct engine_ops engine_simd = {
     .collect = simd_collect,
     .pass = engine_pass_nothing,
     .forget = engine_forget_nothing,
+    .report = engine_report_nothing,
 };

@@ -21,6 +21,7 @@ struct average {
     struct field nu2;
     struct guess still, moved; /* P_0 and P_1 */
     struct field f, n;         /* of the mix */
+    uint8_t *counts;           /* for the report */
 };
 
 int average_create(struct average **ret)
@@ -50,6 +51,8 @@ static void free_memory(struct average *a)
     guess_free(&a->moved);
     field_free(&a->f);
     field_free(&a->n);
+    free(a->counts);
+    a->counts = NULL;
 }
 
 static bool make_memory(struct average *a, const struct frame *x)
@@ -58,6 +61,7 @@ static bool make_memory(struct average *a, const struct frame *x)
 
     free_memory(a);
     a->x = frame_like(x);
+    a->counts = malloc(engine_counts_size(x));
     made = !frame_alloc(&a->x);
     for (int i = 0; i < 2; i++)
         made = made && stored_alloc(&a->state[i], x) &&
@@ -65,7 +69,7 @@ static bool make_memory(struct average *a, const struct frame *x)
     return made && !motion_create(&a->search, x->width, x->height) &&
            field_alloc(&a->nu2, x->width, x->height) && guess_alloc(&a->still, x) &&
            guess_alloc(&a->moved, x) && field_alloc(&a->f, x->width, x->height) &&
-           field_alloc(&a->n, x->width, x->height);
+           field_alloc(&a->n, x->width, x->height) && a->counts;
 }
 
 void average_destroy(struct average *a)
@@ -96,9 +100,35 @@ double average_noise(const struct average *a, int x, int y)
     return *field_at(&a->nu2, x, y);
 }
 
-const struct noise *average_noise_state(const struct average *a)
+/* The mean of the counts in a block, in halves. */
+static uint8_t block_count(const struct average *a, int bx, int by)
 {
-    return &a->noise;
+    double sum = 0.0;
+    int n = 0;
+
+    for (int y = by; y < by + ENGINE_COUNT_BLOCK && y < a->x.height; y++)
+        for (int x = bx; x < bx + ENGINE_COUNT_BLOCK && x < a->x.width; x++, n++)
+            sum += average_count(a, x, y);
+    return (uint8_t)(2.0 * sum / n + 0.5);
+}
+
+void average_report(struct average *a, struct engine_report *ret)
+{
+    const int width = a->x.width, height = a->x.height;
+    uint8_t *count = a->counts;
+    double sum = 0.0;
+
+    for (int y = 0; y < height; y += ENGINE_COUNT_BLOCK)
+        for (int x = 0; x < width; x += ENGINE_COUNT_BLOCK)
+            *count++ = block_count(a, x, y);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            sum += average_count(a, x, y);
+    *ret = (struct engine_report){
+        .noise = noise_sigma(&a->noise),
+        .frames = sum / width / height,
+        .counts = a->counts,
+    };
 }
 
 static int raw_sample(const struct frame *f, int component, int x, int y)
@@ -132,12 +162,15 @@ static void spread_noise(struct average *a)
 }
 
 static void count_noise(struct average *a, const struct frame *x,
-                        const struct motion_vector *vectors)
+                        const struct motion_vector *vectors, bool averages)
 {
+    const enum noise_compared compared = !a->has_past           ? NOISE_FIRST
+                                         : averages && !vectors ? NOISE_AT_MOST
+                                                                : NOISE_NEXT;
     struct noise_sums sums = {0};
 
     noise_gather(&sums, x, a->has_past ? &a->x : NULL, vectors);
-    noise_update(&a->noise, &sums, !a->has_past);
+    noise_update(&a->noise, &sums, compared);
 }
 
 /* f of each pixel, and n' of both guesses together. */
@@ -147,7 +180,9 @@ static void mix(struct average *a, const struct motion_vector *vectors)
 
     for (int y = 0; y < a->x.height; y++)
         for (int x = 0; x < a->x.width; x++) {
-            const struct motion_vector v = vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+            const struct motion_vector v = vectors
+                                               ? vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK]
+                                               : (struct motion_vector){0};
             const double better =
                 (*field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y)) / a->noise.share;
             const double n = *field_at(&a->still.n, x, y);
@@ -213,7 +248,7 @@ static void take(struct average *a, const struct frame *x)
     a->x.t_capture_ns = x->t_capture_ns;
 }
 
-int average_add(struct average *a, const struct frame *x, int frames)
+int average_add(struct average *a, const struct frame *x, int frames, bool search)
 {
     const struct motion_vector *vectors = NULL;
     struct stored *now, *before;
@@ -231,9 +266,9 @@ int average_add(struct average *a, const struct frame *x, int frames)
     now = &a->state[a->newest];
     now->frames = frames;
     pyramid_build(&a->pyramid[a->newest], x);
-    if (a->has_past && frames > 1)
+    if (a->has_past && frames > 1 && search)
         vectors = motion_find(a->search, &a->pyramid[a->newest], &a->pyramid[!a->newest]);
-    count_noise(a, x, vectors);
+    count_noise(a, x, vectors, frames > 1);
     take(a, x);
     spread_noise(a);
     if (a->has_past && frames > 1) {

@@ -12,7 +12,8 @@
  *   0. First frame, or after a break: H = x, n = 1. A frame with the very bytes of the one before
  *      changes nothing.
  *   1. Predict twice: P_0 = H of the frame before at the same place, with m_0 = n there; P_1 = H
- * along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, chroma linearly;
+ *      along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, chroma
+ *      linearly;
  *      m_1 = n at the nearest pixel, 0 outside of the picture, at most 8 if v has a fraction.
  *      Where v = 0, P_1 = P_0. base = 1 + 1 / max(m, 1/2).
  *   2. Compare: e = x - P, E = B3 e. A slow change of light is no difference:
@@ -33,6 +34,7 @@
  * time. */
 #include <stdbool.h>
 
+#include "engine/engine.h"
 #include "filter/noise.h"
 #include "picture/frame.h"
 
@@ -47,9 +49,9 @@ void average_destroy(struct average *a);  /* accepts NULL */
 void average_forget(struct average *a);
 
 /* One raw frame more, of which @frames count at most; 1: the noise is measured, and no more.
- * Another format, size or colour is a break, as is a gap of more than a quarter of a second.
- * -ENOMEM. */
-int average_add(struct average *a, const struct frame *x, int frames);
+ * Without @search all vectors are 0. Another format, size or colour is a break, as is a gap of more
+ * than a quarter of a second. -ENOMEM. */
+int average_add(struct average *a, const struct frame *x, int frames, bool search);
 
 /* Whether so much time passed between two frames that the later one is a new beginning. */
 bool average_is_gap(const struct frame *before, const struct frame *x);
@@ -61,4 +63,5 @@ double average_count(const struct average *a, int x, int y);
 /* The variance of the noise at a luma sample of the newest frame. */
 double average_noise(const struct average *a, int x, int y);
 
-const struct noise *average_noise_state(const struct average *a);
+/* What an engine reports, after a frame. */
+void average_report(struct average *a, struct engine_report *ret);

@@ -18,6 +18,7 @@ struct film {
     struct average *average;
     uint64_t seed;
     int frames;
+    bool no_search;
 };
 
 static void open_film(struct film *f, enum frame_format format, int frames)
@@ -59,7 +60,7 @@ static void paint(struct film *f, int noise, int light)
 
 static void add(struct film *f)
 {
-    assert_int_equal(average_add(f->average, &f->frame, f->frames), 0);
+    assert_int_equal(average_add(f->average, &f->frame, f->frames, !f->no_search), 0);
     f->frame.t_capture_ns += FRAME_NS;
     f->frame.seq++;
 }
@@ -290,6 +291,36 @@ static void test_light_is_followed(void **state)
     close_film(&f);
 }
 
+/* A picture that moves is only followed where the search is not left out. */
+static void test_search_is_left_out(void **state)
+{
+    double counts[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct film f;
+
+        open_film(&f, FRAME_YUYV, 16);
+        f.no_search = i;
+        for (int t = 0; t < 8; t++) {
+            uint64_t seed = 3;
+
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH + 16; x++) {
+                    const int level = 60 + (int)(random_next(&seed) % 100);
+
+                    if (x >= 2 * t && x - 2 * t < WIDTH)
+                        *at(&f.frame, 0, x - 2 * t, y) = (uint8_t)level;
+                }
+            add(&f);
+        }
+        counts[i] = mean_count(&f);
+        close_film(&f);
+    }
+    assert_true(counts[0] > 3.0);
+    assert_true(counts[1] < 2.0);
+}
+
 /* What two engines do not agree about fades: the mean of many frames has no drift. */
 static void test_no_drift(void **state)
 {
@@ -319,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_faint_things_are_seen),
         cmocka_unit_test(test_stored),
         cmocka_unit_test(test_light_is_followed),
+        cmocka_unit_test(test_search_is_left_out),
         cmocka_unit_test(test_no_drift),
     };
 

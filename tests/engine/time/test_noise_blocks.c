@@ -122,7 +122,7 @@ static void see(struct sight *s)
     if (s->n)
         v = motion_find(s->search, &s->pyramid[now], &s->pyramid[!now]);
     noise_gather(&sums, &s->frame[now], s->n ? &s->frame[!now] : NULL, v);
-    noise_update(&s->noise, &sums, s->n == 0);
+    noise_update(&s->noise, &sums, s->n == 0 ? NOISE_FIRST : NOISE_NEXT);
     s->n++;
 }
 
