@@ -380,5 +380,5 @@ static const struct engine_ops cuda_in_process = {
     .collect = engine_process_collect,
     .pass = engine_pass_nothing,
     .forget = engine_forget_nothing,
-    .report = engine_report_nothing,
+    .report = engine_process_report,
 };

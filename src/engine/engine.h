@@ -35,7 +35,7 @@ struct engine_report {
 
     /* The same for each block, in halves of a frame, rounded: rows of blocks from the top, a
      * partial one at the right edge and at the lower one. NULL: there are none. Valid until the
-     * next submit, collect or destroy. */
+     * next submit, collect, pass or destroy. */
     const uint8_t *counts;
 };
 

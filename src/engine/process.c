@@ -34,12 +34,14 @@ struct process_engine {
     size_t bytes;
     struct engine_process_limits limits;
     bool lost;
-    bool warm;    /* it has filtered a frame */
-    bool busy;    /* a frame is submitted and not yet collected */
-    bool ordered; /* the process is at work on it */
-    bool forget;  /* with the next picture */
+    bool warm;            /* it has filtered a frame */
+    bool busy;            /* a frame is submitted and not yet collected */
+    bool ordered;         /* the process is at work on it */
+    bool forget;          /* with the next picture */
+    struct answer answer; /* the newest */
     struct pictures pictures;
     struct frame *out;
+    struct engine_report report; /* of the picture collected last */
 };
 
 static void *reap(void *pid)
@@ -94,10 +96,10 @@ static bool wait_for_process(const struct process_engine *e, int ms)
 }
 
 /* -EIO: no answer, or none in time. Threads that get here block all signals. */
-static int await_answer(struct process_engine *e, struct answer *a)
+static int await_answer(struct process_engine *e)
 {
     if (wait_for_process(e, e->warm ? e->limits.answer_ms : e->limits.first_ms) &&
-        recv(e->socket_fd, a, sizeof(*a), MSG_DONTWAIT) == sizeof(*a))
+        recv(e->socket_fd, &e->answer, sizeof(e->answer), MSG_DONTWAIT) == sizeof(e->answer))
         return 0;
     e->lost = true;
     return -EIO;
@@ -106,11 +108,10 @@ static int await_answer(struct process_engine *e, struct answer *a)
 /* The code of the answer, or -EIO as above. */
 static int await_code(struct process_engine *e)
 {
-    struct answer a;
-    const int r = await_answer(e, &a);
+    const int r = await_answer(e);
 
-    e->lost |= r == 0 && a.code == -EIO;
-    return r ? r : a.code;
+    e->lost |= r == 0 && e->answer.code == -EIO;
+    return r ? r : e->answer.code;
 }
 
 static int give_order(struct process_engine *e, const struct order *o)
@@ -217,16 +218,16 @@ static int create_there(struct process_engine *e, const struct engine_config *co
                         struct error *err)
 {
     const struct order o = {.kind = ORDER_CREATE, .config = *config};
-    struct answer a;
+    const struct answer *const a = &e->answer;
     int r = give_order(e, &o);
 
     if (r == 0)
-        r = await_answer(e, &a);
+        r = await_answer(e);
     if (r)
         return error_set(err, r, "engine %s: its process does not answer", e->base.ops->name);
-    if (a.code)
-        return error_set(err, a.code, "%.*s", (int)sizeof(a.err.text), a.err.text);
-    (void)snprintf(e->base.device, sizeof(e->base.device), "%.90s, in its own process", a.device);
+    if (a->code)
+        return error_set(err, a->code, "%.*s", (int)sizeof(a->err.text), a->err.text);
+    (void)snprintf(e->base.device, sizeof(e->base.device), "%.90s, in its own process", a->device);
     (void)utf8_printable(e->base.device);
     return 0;
 }
@@ -296,6 +297,7 @@ static int send_picture(struct process_engine *e, const struct frame *in, struct
     if (r)
         return r;
     (void)place_pictures(&e->pictures, in, e->memory);
+    e->report.counts = NULL;
     frame_copy(&e->pictures.in, in);
     o->shape = picture_shape(in);
     o->forget = e->forget;
@@ -316,7 +318,7 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
         return -EBUSY;
     if (!format_table[in->format].planes || filter->radius < 0)
         return -EINVAL;
-    e->ordered = filter->radius > 0;
+    e->ordered = filter->radius > 0 || filter->temporal > 1;
     if (e->ordered) {
         r = send_picture(e, in, &o);
     } else {
@@ -331,20 +333,24 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
 int engine_process_collect(struct engine *base)
 {
     struct process_engine *e = (struct process_engine *)base;
-    int r = 0;
+    int r;
 
     if (e->lost)
         return -EIO;
     if (!e->busy)
         return -EAGAIN;
     e->busy = false;
-    if (e->ordered)
-        r = await_code(e);
-    if (r == 0 && e->ordered) {
-        frame_copy(e->out, &e->pictures.out);
-        e->warm = true;
-    }
-    return r;
+    if (!e->ordered)
+        return 0;
+    r = await_code(e);
+    if (r)
+        return r;
+    frame_copy(e->out, &e->pictures.out);
+    e->warm = true;
+    e->report = e->answer.report;
+    if (e->report.counts)
+        e->report.counts = e->pictures.counts;
+    return 0;
 }
 
 /* Waits for the process, which does not wait for its device. */
@@ -367,4 +373,9 @@ int engine_process_pass(struct engine *base, const struct frame *in)
 void engine_process_forget(struct engine *base)
 {
     ((struct process_engine *)base)->forget = true;
+}
+
+void engine_process_report(struct engine *base, struct engine_report *ret)
+{
+    *ret = ((struct process_engine *)base)->report;
 }

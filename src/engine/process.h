@@ -8,7 +8,8 @@
  *
  * Each kind of engine that is to run so has operations of its own: the functions below, its name,
  * by which the process finds it in the table, and a `create` that calls the one below. One that has
- * no past does not pass and forget across the border, but nothing, as it does at home. */
+ * no past does not pass and forget across the border, but nothing, as it does at home. What it
+ * reports comes with each picture. */
 #include "engine/engine.h"
 
 /* How long the process may take, beyond which it is given up. Time in which its owner is stopped,
@@ -32,6 +33,7 @@ int engine_process_submit(struct engine *e, const struct frame *in, struct frame
 int engine_process_collect(struct engine *e);
 int engine_process_pass(struct engine *e, const struct frame *in);
 void engine_process_forget(struct engine *e);
+void engine_process_report(struct engine *e, struct engine_report *ret);
 
 /* The work of such a process with one of @engines, NULL at their end, until its owner is gone: the
  * exit status. -1: this is an ordinary start of the program. Context: first of all in main. */

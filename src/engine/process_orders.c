@@ -18,11 +18,13 @@ size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *me
     p->in = picture_shape(shape);
     bytes = (frame_layout(&p->in) + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN;
     p->out = p->in;
+    p->counts = NULL;
     if (memory) {
         frame_attach(&p->in, memory);
         frame_attach(&p->out, memory + bytes);
+        p->counts = memory + 2 * bytes;
     }
-    return 2 * bytes;
+    return 2 * bytes + engine_counts_size(shape);
 }
 
 void *map_memory(int fd, size_t bytes)

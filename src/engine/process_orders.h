@@ -25,17 +25,21 @@ struct answer {
     int code;
     struct error err; /* ORDER_CREATE */
     char device[128]; /* ORDER_CREATE */
+
+    /* ORDER_FILTER. Its counts, where there are any, are in the shared memory. */
+    struct engine_report report;
 };
 
-/* Both pictures, as they lie in the shared memory. */
+/* Both pictures and the counts of the second, as they lie in the shared memory. */
 struct pictures {
     struct frame in, out;
+    uint8_t *counts;
 };
 
 /* All that the process is told of @f but where it lies. */
 struct frame picture_shape(const struct frame *f);
 
-/* Where pictures of @shape lie in @memory, which may be NULL; returns their bytes. */
+/* Where pictures of @shape and counts lie in @memory, which may be NULL; returns their bytes. */
 size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *memory);
 
 /* NULL on failure. */

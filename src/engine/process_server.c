@@ -35,7 +35,7 @@ static int serve_map(struct server *s, size_t bytes)
     return 0;
 }
 
-static int serve_picture(struct server *s, const struct order *o)
+static int serve_picture(struct server *s, const struct order *o, struct engine_report *ret)
 {
     struct pictures p;
     int r;
@@ -47,7 +47,14 @@ static int serve_picture(struct server *s, const struct order *o)
     if (o->kind == ORDER_PASS)
         return s->engine->ops->pass(s->engine, &p.in);
     r = s->engine->ops->submit(s->engine, &p.in, &p.out, &o->filter);
-    return r ? r : s->engine->ops->collect(s->engine);
+    if (r == 0)
+        r = s->engine->ops->collect(s->engine);
+    if (r)
+        return r;
+    s->engine->ops->report(s->engine, ret);
+    if (ret->counts)
+        memcpy(p.counts, ret->counts, engine_counts_size(&p.in));
+    return 0;
 }
 
 static void serve(struct server *s, const struct order *o, struct answer *a)
@@ -59,7 +66,7 @@ static void serve(struct server *s, const struct order *o, struct answer *a)
     } else if (o->kind == ORDER_MAP && s->engine) {
         a->code = serve_map(s, o->bytes);
     } else if (o->kind != ORDER_CREATE && s->engine) {
-        a->code = serve_picture(s, o);
+        a->code = serve_picture(s, o, &a->report);
     }
 }
 

@@ -39,7 +39,7 @@ static struct engine_ops ops_in_process(const char *name)
         .collect = engine_process_collect,
         .pass = engine_process_pass,
         .forget = engine_process_forget,
-        .report = engine_report_nothing,
+        .report = engine_process_report,
     };
 }
 

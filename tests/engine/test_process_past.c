@@ -1,5 +1,5 @@
-/* An engine with a past in a process of its own: it gets to know of every picture, and of breaks.
- */
+/* An engine with a past in a process of its own: it gets to know of every picture, and of breaks,
+ * and its owner of what it learns. */
 #include "tests/lib/unit.h"
 
 #include <errno.h>
@@ -17,6 +17,8 @@ struct witness {
     struct engine base;
     bool busy;
     char past[MAX_PAST];
+    struct engine_report report;
+    uint8_t counts[2 * MAX_PAST];
 };
 
 static int probe(char *device, size_t size, struct error *err)
@@ -50,12 +52,23 @@ static void note(struct engine *e, char call, const struct frame *in)
                    (int)in->t_capture_ns);
 }
 
+/* Figures that tell the picture; odd ones have no counts. Columns count from its number on. */
+static void learn(struct witness *w, const struct frame *in)
+{
+    for (size_t i = 0; i < engine_counts_size(in); i++)
+        w->counts[i] = (uint8_t)(in->seq + i);
+    w->report = (struct engine_report){.noise = (double)in->seq + 0.25,
+                                       .frames = 2.0 * (double)in->seq,
+                                       .counts = in->seq % 2 ? NULL : w->counts};
+}
+
 static int submit(struct engine *e, const struct frame *in, struct frame *out,
                   const struct filter *filter)
 {
     (void)filter;
     note(e, 'x', in);
     memcpy(out->plane[0], ((struct witness *)e)->past, MAX_PAST);
+    learn((struct witness *)e, in);
     ((struct witness *)e)->busy = true;
     return 0;
 }
@@ -66,6 +79,11 @@ static int collect(struct engine *e)
 
     ((struct witness *)e)->busy = false;
     return busy ? 0 : -EAGAIN;
+}
+
+static void report(struct engine *e, struct engine_report *ret)
+{
+    *ret = ((struct witness *)e)->report;
 }
 
 /* A picture numbered 99 breaks it. */
@@ -94,7 +112,7 @@ static const struct engine_ops witness_ops = {
     .collect = collect,
     .pass = pass,
     .forget = forget,
-    .report = engine_report_nothing,
+    .report = report,
 };
 
 static int create(struct engine **ret, const struct engine_config *config, struct error *err)
@@ -123,7 +141,7 @@ static const struct engine_ops in_process = {
     .collect = engine_process_collect,
     .pass = engine_process_pass,
     .forget = engine_process_forget,
-    .report = engine_report_nothing,
+    .report = engine_process_report,
 };
 
 struct owner {
@@ -216,6 +234,60 @@ static void test_radius_0(void **state)
     close_owner(&o);
 }
 
+/* One that is averaged over frames is filtered there. */
+static void test_radius_0_in_time(void **state)
+{
+    const struct filter f = {.temporal = 2};
+    struct owner o;
+
+    (void)state;
+    open_owner(&o);
+    assert_int_equal(o.engine->ops->submit(o.engine, picture(&o, 5), &o.out, &f), 0);
+    assert_int_equal(o.engine->ops->collect(o.engine), 0);
+    assert_string_equal((const char *)o.out.plane[0], "x5,105,1005 ");
+    close_owner(&o);
+}
+
+static void check_report(struct owner *o, double noise, double frames, int first_count)
+{
+    struct engine_report r;
+
+    o->engine->ops->report(o->engine, &r);
+    assert_true(r.noise == noise && r.frames == frames);
+    assert_int_equal(r.counts == NULL, first_count < 0);
+    for (size_t i = 0; r.counts && i < engine_counts_size(&o->in); i++)
+        assert_int_equal(r.counts[i], (uint8_t)(first_count + (int)i));
+}
+
+static void test_report(void **state)
+{
+    const struct filter f = {.radius = 1, .sigma_space = 1, .sigma_color = 10};
+    struct owner o;
+
+    (void)state;
+    open_owner(&o);
+    check_report(&o, 0.0, 0.0, -1);
+    for (int seq = 0; seq < 4; seq++) {
+        assert_int_equal(o.engine->ops->submit(o.engine, picture(&o, seq), &o.out, &f), 0);
+        assert_int_equal(o.engine->ops->collect(o.engine), 0);
+        check_report(&o, seq + 0.25, 2.0 * seq, seq % 2 ? -1 : seq);
+    }
+    /* Of another size: the memory that is shared is another one. */
+    frame_free(&o.in);
+    frame_free(&o.out);
+    o.in.height = o.out.height = 9;
+    assert_int_equal(frame_alloc(&o.in), 0);
+    assert_int_equal(frame_alloc(&o.out), 0);
+    assert_int_equal(engine_counts_size(&o.in), 2 * MAX_PAST / 8);
+    assert_int_equal(o.engine->ops->submit(o.engine, picture(&o, 8), &o.out, &f), 0);
+    assert_int_equal(o.engine->ops->collect(o.engine), 0);
+    check_report(&o, 8.25, 16.0, 8);
+    /* What passes says nothing new, and takes the place of the counts. */
+    assert_int_equal(o.engine->ops->pass(o.engine, picture(&o, 9)), 0);
+    check_report(&o, 8.25, 16.0, -1);
+    close_owner(&o);
+}
+
 /* A picture that the engine there cannot take says so, as one that it cannot filter does. */
 static void test_device_fails(void **state)
 {
@@ -236,6 +308,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_picture_is_seen),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_radius_0),
+        cmocka_unit_test(test_radius_0_in_time),
+        cmocka_unit_test(test_report),
         cmocka_unit_test(test_device_fails),
     };
     const int status = engine_process_main(engines, argc, argv);
