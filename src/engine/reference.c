@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "engine/time/average.h"
+#include "engine/time/past.h"
 #include "picture/colour.h"
 
 struct pixel {
@@ -29,14 +30,12 @@ struct reference {
     struct engine base;
     bool busy; /* one frame is submitted and not yet collected */
     struct average *average;
-    struct frame shape; /* of the newest frame; no planes */
+    struct past past;
+    struct frame shape; /* of `pixels` */
     /* The frames of the window in time, the newest first; one without it. */
     struct pixel *pixels[FILTER_MAX_WINDOW];
     int n_frames;
-    /* Of the newest frame: */
-    bool averages, measures; /* measures the noise */
-    int temporal;
-    enum temporal_mode temporal_mode;
+    bool averages, measures; /* the newest frame; measures the noise */
 };
 
 static int reference_probe(char *device, size_t size, struct error *err)
@@ -226,12 +225,11 @@ static int shift_frames(struct reference *r, const struct frame *in, int most)
     const size_t n = (size_t)in->width * (size_t)in->height;
     struct pixel *oldest = r->pixels[FILTER_MAX_WINDOW - 1];
 
-    if (!frame_alike(in, &r->shape) || average_is_gap(&r->shape, in)) {
+    if (!frame_alike(in, &r->shape)) {
         free_frames(r);
         oldest = NULL;
     }
     r->shape = frame_like(in);
-    r->shape.t_capture_ns = in->t_capture_ns;
     if (!oldest)
         oldest = malloc(n * sizeof(*oldest));
     if (!oldest)
@@ -246,26 +244,28 @@ static void reference_forget(struct engine *e)
 {
     struct reference *r = (struct reference *)e;
 
-    average_forget(r->average);
-    r->n_frames = 0;
+    past_forget(&r->past);
 }
 
 /* What a filter in time and the measure of noise need to know of every frame. */
 static int take_frame(struct reference *r, const struct frame *in, const struct filter *f)
 {
+    const bool goes_on = past_goes_on(&r->past, in, f);
     int failed = 0;
 
-    if (f->temporal != r->temporal || f->temporal_mode != r->temporal_mode)
-        reference_forget(&r->base);
-    r->temporal = f->temporal;
-    r->temporal_mode = f->temporal_mode;
     r->averages = filter_averages(f);
-    r->measures = r->averages || f->sigma_color <= 0.0;
+    r->measures = r->averages || (filter_looks_back(f) && f->sigma_color <= 0.0);
+    if (!goes_on)
+        r->n_frames = 0;
+    if (!goes_on || !r->measures)
+        average_forget(r->average);
     if (r->measures)
         failed = average_add(r->average, in, r->averages ? f->temporal : 1, !f->no_search);
+    if (!failed)
+        failed = shift_frames(r, in, f->temporal > 1 && !r->averages ? f->temporal : 1);
     if (failed)
-        return failed;
-    return shift_frames(r, in, f->temporal > 1 && !r->averages ? f->temporal : 1);
+        past_forget(&r->past);
+    return failed;
 }
 
 static int reference_submit(struct engine *e, const struct frame *in, struct frame *out,
@@ -280,19 +280,18 @@ static int reference_submit(struct engine *e, const struct frame *in, struct fra
     if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS ||
         filter->temporal > filter_max_temporal(filter->temporal_mode))
         return -EINVAL;
-    if (filter->radius == 0 && filter->temporal <= 1) {
-        frame_copy(out, in);
-        r->busy = true;
-        return 0;
-    }
     failed = take_frame(r, in, filter);
     if (failed)
         return failed;
+    r->busy = true;
+    if (filter->radius == 0 && filter->temporal <= 1) {
+        frame_copy(out, in);
+        return 0;
+    }
     expand(r, in, filter);
     for (int cy = 0; cy << info->vshift < in->height; cy++)
         for (int cx = 0; cx << info->hshift < in->width; cx++)
             filter_chroma_sample(r, in, out, filter, cx, cy);
-    r->busy = true;
     return 0;
 }
 
@@ -314,7 +313,7 @@ static void reference_report(struct engine *e, struct engine_report *ret)
     if (r->measures)
         average_report(r->average, ret);
     if (!r->averages) {
-        ret->frames = r->temporal > 1 ? r->n_frames : 0.0;
+        ret->frames = r->past.temporal > 1 ? r->n_frames : 0.0;
         ret->counts = NULL;
     }
 }

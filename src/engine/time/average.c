@@ -8,8 +8,6 @@
 #include "engine/time/guess.h"
 #include "engine/time/noise_blocks.h"
 
-#define GAP_NS INT64_C(250000000)
-
 struct average {
     struct frame x;         /* the newest frame, a copy; its memory is our own */
     struct stored state[2]; /* of the newest frame, and of the one before */
@@ -138,11 +136,6 @@ static int raw_sample(const struct frame *f, int component, int x, int y)
     return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
 }
 
-bool average_is_gap(const struct frame *before, const struct frame *x)
-{
-    return x->t_capture_ns - before->t_capture_ns > GAP_NS;
-}
-
 static bool repeated(const struct average *a, const struct frame *x)
 {
     return a->has_past && frame_squared_error(&a->x, x) == 0.0;
@@ -242,22 +235,17 @@ static void begin(struct average *a, struct stored *now)
             stored_set_count(now, x, y, 1.0);
 }
 
-static void take(struct average *a, const struct frame *x)
-{
-    frame_copy(&a->x, x);
-    a->x.t_capture_ns = x->t_capture_ns;
-}
-
 int average_add(struct average *a, const struct frame *x, int frames, bool search)
 {
     const struct motion_vector *vectors = NULL;
     struct stored *now, *before;
 
-    if (!frame_alike(&a->x, x) || frames != a->state[a->newest].frames || average_is_gap(&a->x, x))
+    if (!frame_alike(&a->x, x)) {
         a->has_past = false;
-    if (!frame_alike(&a->x, x) && !make_memory(a, x)) {
-        free_memory(a);
-        return -ENOMEM;
+        if (!make_memory(a, x)) {
+            free_memory(a);
+            return -ENOMEM;
+        }
     }
     if (repeated(a, x))
         return 0;
@@ -269,7 +257,7 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
     if (a->has_past && frames > 1 && search)
         vectors = motion_find(a->search, &a->pyramid[a->newest], &a->pyramid[!a->newest]);
     count_noise(a, x, vectors, frames > 1);
-    take(a, x);
+    frame_copy(&a->x, x);
     spread_noise(a);
     if (a->has_past && frames > 1) {
         struct guess_input in = {.x = &a->x,

@@ -49,12 +49,9 @@ void average_destroy(struct average *a);  /* accepts NULL */
 void average_forget(struct average *a);
 
 /* One raw frame more, of which @frames count at most; 1: the noise is measured, and no more.
- * Without @search all vectors are 0. Another format, size or colour is a break, as is a gap of more
- * than a quarter of a second. -ENOMEM. */
+ * Without @search all vectors are 0. Another format, size or colour is forgotten by itself, all
+ * else that ends the past (past.h) is the caller's to see. -ENOMEM. */
 int average_add(struct average *a, const struct frame *x, int frames, bool search);
-
-/* Whether so much time passed between two frames that the later one is a new beginning. */
-bool average_is_gap(const struct frame *before, const struct frame *x);
 
 /* The level of a sample, and how many frames a luma sample is the mean of. */
 double average_level(const struct average *a, int component, int x, int y);

@@ -1,0 +1,24 @@
+#pragma once
+/* Whether a frame goes on from the one before: every engine asks here, so that all begin anew at
+ * the same frames. A frame goes on if the one before was of the same format, size and colour, no
+ * more than a quarter of a second older, and filtered with the same `temporal` and
+ * `temporal_mode`. Frames that only passed are as if lost: they do not come here. Context: plain
+ * data, one owner; zeroed is no past. */
+#include <stdbool.h>
+
+#include "filter/filter.h"
+#include "picture/frame.h"
+
+struct past {
+    bool any;
+    struct frame shape; /* of the newest frame; no planes */
+    int temporal;
+    enum temporal_mode mode;
+};
+
+/* Whether @x, to be filtered with @f, goes on. @x is the newest frame then. One that @f filters
+ * by itself ends the past. */
+bool past_goes_on(struct past *p, const struct frame *x, const struct filter *f);
+
+/* The next frame has nothing to do with those before. */
+void past_forget(struct past *p);
