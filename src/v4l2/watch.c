@@ -9,10 +9,11 @@
 #include "base/clock.h"
 #include "v4l2/node.h"
 
-/* A program that closes a device is noticed before the driver is: it needs a moment. */
+/* A program that closes a device is noticed before the driver is: it needs a moment. The last pause
+ * is what a camera that is really free waits for its turn after many false alarms. */
 static const struct retry_limits alarm_limits = {
     .first_ns = 500 * NS_PER_MS,
-    .last_ns = 30 * NS_PER_S,
+    .last_ns = 8 * NS_PER_S,
     .steady_ns = 10 * NS_PER_S,
 };
 

@@ -80,7 +80,7 @@ static void test_one_after_the_other(void **state)
 }
 
 /* Alarm after alarm is false, as when two programs wait for one device and each takes the attempts
- * of the other for news: they become rare. */
+ * of the other for news: they become rare, but not so rare that one which is true is missed. */
 static void test_false_alarms(void **state)
 {
     struct device_release r;
@@ -94,10 +94,10 @@ static void test_false_alarms(void **state)
         device_release_watch(&r, path);
         use(O_RDWR);
         wait = wait_ms(&r);
-        assert_true(wait > last);
+        assert_true(i < 5 ? wait > last : wait <= 8000);
         last = wait;
     }
-    assert_true(last > 10000);
+    assert_true(last > 5000);
     device_release_stop(&r);
 }
 
