@@ -191,25 +191,6 @@ void cli_finish(struct cli *cli)
     free(cli->assignments);
 }
 
-/* What each key allows alone may still not fit together. */
-static int check_together(const struct settings *s, struct error *err)
-{
-    const struct {
-        const char *name, *value;
-    } written[] = {{"output", s->output}, {"stats", s->stats}, {"trace", s->trace}};
-    const char *first = NULL;
-
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(written[i].value, "-"))
-            continue;
-        if (first)
-            return error_set(err, -EINVAL, "--%s - and --%s - cannot both be standard output",
-                             first, written[i].name);
-        first = written[i].name;
-    }
-    return 0;
-}
-
 int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
 {
     struct settings new;
@@ -227,7 +208,7 @@ int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
             new.budget_asked = true;
     }
     if (r == 0)
-        r = check_together(&new, err);
+        r = settings_check(&new, err);
     if (r == 0)
         *s = new;
     return r;

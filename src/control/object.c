@@ -35,7 +35,7 @@ struct control_object {
 
 /* ---------------------------------------------------------------- properties */
 
-/* A number of the type that @signature says. */
+/* An integer or a truth, as @signature says. */
 static int append_number(sd_bus_message *reply, char signature, const void *value)
 {
     switch (signature) {
@@ -43,10 +43,8 @@ static int append_number(sd_bus_message *reply, char signature, const void *valu
         return sd_bus_message_append(reply, "b", (int)*(const bool *)value);
     case 'i':
         return sd_bus_message_append(reply, "i", *(const int *)value);
-    case 't':
-        return sd_bus_message_append(reply, "t", *(const uint64_t *)value);
     default:
-        return sd_bus_message_append(reply, "d", *(const double *)value);
+        return sd_bus_message_append(reply, "t", *(const uint64_t *)value);
     }
 }
 
@@ -72,7 +70,6 @@ static int read_value(sd_bus_message *m, const struct key *key, char *text, size
 {
     const char *const signature = key_signature(key);
     const char *word;
-    double real;
     int n, r;
 
     switch (*signature) {
@@ -83,11 +80,6 @@ static int read_value(sd_bus_message *m, const struct key *key, char *text, size
             (void)snprintf(text, size, "%s", n ? "yes" : "no");
         else if (r >= 0)
             (void)snprintf(text, size, "%d", n);
-        return r;
-    case 'd':
-        r = sd_bus_message_read(m, "d", &real);
-        if (r >= 0)
-            (void)snprintf(text, size, "%.10g", real);
         return r;
     default:
         r = sd_bus_message_read(m, "s", &word);

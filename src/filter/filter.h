@@ -49,6 +49,12 @@ static inline int filter_max_temporal(enum temporal_mode mode)
     return mode == TEMPORAL_WINDOW ? FILTER_MAX_WINDOW : FILTER_MAX_TEMPORAL;
 }
 
+/* The frames that "auto" stands for. */
+static inline int filter_auto_temporal(enum temporal_mode mode)
+{
+    return mode == TEMPORAL_WINDOW ? 4 : 16;
+}
+
 /* Whether a frame alone is not enough: the filter needs those before it. */
 static inline bool filter_looks_back(const struct filter *f)
 {

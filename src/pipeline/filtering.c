@@ -119,6 +119,19 @@ static int show(struct filtering *f, const struct job *j)
                                 : e->ops->pass(e, &slot->raw);
 }
 
+/* Why the engine did not take or finish a frame. */
+static const char *failure(const struct filtering *f, int code)
+{
+    const struct filter_request w = stream_filter_request(f->stream);
+
+    if (code != -EINVAL)
+        return strerror(-code);
+    return filter_looks_back(&w.filter)
+               ? "it does not know earlier frames, which temporal and sigma-color = auto take "
+                 "(temporal = 1 and a number for sigma-color go without)"
+               : "pictures of this size and format are not for it";
+}
+
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
 static int replace_engine(struct filtering *f, int code)
 {
@@ -128,7 +141,7 @@ static int replace_engine(struct filtering *f, int code)
     if (!f->engine->ops->on_device)
         return code;
     log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
-              f->engine->device, strerror(-code));
+              f->engine->device, failure(f, code));
     r = stand_in(f, &failed);
     f->run = f->jobs[0].slot->run; /* it has nothing to forget */
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
@@ -318,7 +331,8 @@ void *filtering_run(void *arg)
     while (r == 0 && !stream_stopping(f->stream))
         r = step(f);
     if (r && r != -EPIPE) {
-        (void)error_set(&err, r, "engine failed: %s", strerror(-r));
+        (void)error_set(&err, r, "engine %s failed: %s",
+                        f->engine ? f->engine->ops->name : f->config.stand_in->name, failure(f, r));
         stream_fail(f->stream, r, &err);
         stream_signal(f->stream, STREAM_EVENT_STOP);
     }

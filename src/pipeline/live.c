@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "pipeline/backends.h"
 
+#define SIGMA_COLOR 18 /* for a start, while auto has measured nothing */
+
 /* Takes over @new with the lock held. */
 static void take_settings(struct pipeline *p, const struct settings *new)
 {
@@ -16,15 +18,32 @@ static void take_settings(struct pipeline *p, const struct settings *new)
     stream_set_filter_request(p->stages.stream, &w);
 }
 
+/* What auto stands for now; of the noise, once that is known. */
+static double automatic_value(struct pipeline *p, const struct settings *s, const char *name)
+{
+    struct status status;
+
+    if (!strcmp(name, "temporal"))
+        return filter_auto_temporal((enum temporal_mode)s->temporal_mode);
+    if (!strcmp(name, "sigma-space"))
+        return filter_auto_sigma(s->radius);
+    pipeline_status(p, &status);
+    return status.sigma_color > 0.0 ? status.sigma_color : SIGMA_COLOR;
+}
+
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
 {
     struct pipeline *p = user;
     const struct key *k = key_find(name);
+    struct settings new;
+    struct error err;
     char value[64];
 
     (void)pthread_mutex_lock(&p->settings_lock);
-    settings_adjust(&p->settings, k, steps, filter_auto_sigma(p->settings.radius));
-    take_settings(p, &p->settings);
+    new = p->settings;
+    settings_adjust(&new, k, steps, automatic_value(p, &new, name));
+    if (settings_check(&new, &err) == 0)
+        take_settings(p, &new);
     settings_get(&p->settings, k, value, sizeof(value));
     (void)pthread_mutex_unlock(&p->settings_lock);
     (void)snprintf(text, size, "%s %s", name, value);
@@ -106,16 +125,14 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
 int pipeline_set(struct pipeline *p, const char *name, const char *value, struct error *err)
 {
     const struct key *k = key_find(name);
-    struct settings new;
     int r;
 
     if (k && !k->live)
         return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
     (void)pthread_mutex_lock(&p->settings_lock);
-    new = p->settings;
-    r = settings_set(&new, name, value, err);
+    r = settings_change(&p->settings, name, value, err);
     if (r == 0)
-        take_settings(p, &new);
+        take_settings(p, &p->settings);
     (void)pthread_mutex_unlock(&p->settings_lock);
     return r;
 }

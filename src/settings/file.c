@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/filter.h"
 #include "settings/value.h"
 
 void settings_init(struct settings *s)
@@ -25,6 +26,47 @@ int settings_set(struct settings *s, const char *name, const char *value, struct
         return error_set(err, -EINVAL, "%s = '%s': must be %s", name, value, allowed);
     }
     return 0;
+}
+
+static int check_outputs(const struct settings *s, struct error *err)
+{
+    const struct {
+        const char *name, *value;
+    } written[] = {{"output", s->output}, {"stats", s->stats}, {"trace", s->trace}};
+    const char *first = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(written[i].value, "-"))
+            continue;
+        if (first)
+            return error_set(err, -EINVAL, "--%s - and --%s - cannot both be standard output",
+                             first, written[i].name);
+        first = written[i].name;
+    }
+    return 0;
+}
+
+int settings_check(const struct settings *s, struct error *err)
+{
+    const enum temporal_mode mode = (enum temporal_mode)s->temporal_mode;
+
+    if (s->temporal > filter_max_temporal(mode))
+        return error_set(err, -EINVAL, "temporal: %d frames, at most %d with temporal-mode %s",
+                         s->temporal, filter_max_temporal(mode),
+                         key_find("temporal-mode")->choices[mode]);
+    return check_outputs(s, err);
+}
+
+int settings_change(struct settings *s, const char *name, const char *value, struct error *err)
+{
+    struct settings new = *s;
+    int r = settings_set(&new, name, value, err);
+
+    if (r == 0)
+        r = settings_check(&new, err);
+    if (r == 0)
+        *s = new;
+    return r;
 }
 
 /* --- the file --- */

@@ -10,6 +10,8 @@ static const char *const filters[] = {
 static const char *const ranges[] = {
     [RANGE_GAUSSIAN] = "gaussian", [RANGE_LORENTZIAN] = "lorentzian", NULL};
 static const char *const windows[] = {[WINDOW_DISC] = "disc", [WINDOW_SQUARE] = "square", NULL};
+static const char *const temporal_modes[] = {
+    [TEMPORAL_RECURSIVE] = "recursive", [TEMPORAL_WINDOW] = "window", NULL};
 static const char *const on_demands[] = {
     [ON_DEMAND_AUTO] = "auto", [ON_DEMAND_ON] = "on", [ON_DEMAND_OFF] = "off", NULL};
 
@@ -103,18 +105,20 @@ const struct key key_table[] = {
      .default_text = "auto",
      .min = 0.1,
      .max = 100,
+     .step = 0.25,
      .live = true,
      .help = "how far neighbours count, in pixels; auto is half the radius, at least 1"},
     {.name = "sigma-color",
      .argument = "S",
-     .type = KEY_REAL,
+     .type = KEY_AUTOREAL,
      FIELD(sigma_color),
      .default_text = "18",
      .min = 1,
      .max = 200,
      .live = true,
      .help =
-         "how different a colour may be, in levels of 0..255; 2 to 2.5 times the noise is best"},
+         "how different a colour may be, in levels of 0..255; 2 to 2.5 times the noise is best, "
+         "which auto measures"},
     {.name = "range",
      .argument = "NAME",
      .type = KEY_CHOICE,
@@ -131,6 +135,35 @@ const struct key key_table[] = {
      .choices = windows,
      .live = true,
      .help = "shape of the window"},
+    {.name = "temporal",
+     .argument = "N",
+     .type = KEY_AUTOINT,
+     FIELD(temporal),
+     .default_text = "1",
+     .min = 1,
+     .max = FILTER_MAX_TEMPORAL,
+     .live = true,
+     .help = "how many frames a pixel is the mean of, along its motion and at most; 1 filters each "
+             "frame by itself; auto is 16, or 4 with temporal-mode window"},
+    {.name = "temporal-mode",
+     .argument = "NAME",
+     .type = KEY_CHOICE,
+     FIELD(temporal_mode),
+     .default_text = "recursive",
+     .choices = temporal_modes,
+     .live = true,
+     .help =
+         "recursive keeps a mean that follows motion, and filters that; window filters over the "
+         "last frames themselves, of which 8 are the most, at a cost that grows with them"},
+    {.name = "sigma-time",
+     .argument = "S",
+     .type = KEY_AUTOREAL,
+     FIELD(sigma_time),
+     .default_text = "auto",
+     .min = 0.1,
+     .max = 100,
+     .live = true,
+     .help = "how far back frames count with temporal-mode window, in frames; auto is all alike"},
     {.name = "engine",
      .letter = 'e',
      .argument = "NAME",

@@ -32,9 +32,12 @@ struct settings {
     int filter;          /* enum filter_kind */
     int radius;          /* pixels */
     double sigma_space;  /* pixels; 0 = auto */
-    double sigma_color;  /* levels */
+    double sigma_color;  /* levels; 0 = auto */
     int range;           /* enum range_kernel */
     int window;          /* enum window_shape */
+    int temporal;        /* frames; 0 = auto */
+    int temporal_mode;   /* enum temporal_mode */
+    double sigma_time;   /* frames; 0 = auto */
     char engine[16];
     int on_demand;          /* enum on_demand */
     bool wait;              /* for devices that are not there at the start */
@@ -53,7 +56,7 @@ enum key_type {
     KEY_TEXT,     /* anything that fits */
     KEY_BOOL,     /* yes | no */
     KEY_INT,      /* min..max */
-    KEY_REAL,     /* min..max */
+    KEY_AUTOINT,  /* auto (= 0) or min..max */
     KEY_AUTOREAL, /* auto (= 0) or min..max */
     KEY_CHOICE,   /* one of `choices`; the value is that choice's number */
     KEY_FORMAT,   /* auto (= -1) or one of `choices`, which are names of formats */
@@ -71,6 +74,7 @@ struct key {
     size_t size;   /* of a field that is text, else 0 */
     const char *default_text;
     double min, max;
+    double step;                /* settings_adjust(): how much one is; 0 = 1 */
     const char *const *choices; /* NULL at the end */
     bool live;                  /* can change while frames flow */
     bool reopens;               /* can change by opening the source again */
@@ -89,8 +93,15 @@ void settings_init(struct settings *s);
  * the key, the value and what is allowed, and @s is unchanged. */
 int settings_set(struct settings *s, const char *name, const char *value, struct error *err);
 
-/* Moves a number (KEY_INT, KEY_REAL, KEY_AUTOREAL) by @steps of a size of its own, as far as is
- * allowed. @automatic is what KEY_AUTOREAL's auto stands for now. */
+/* Whether values that are allowed alone fit together. -EINVAL: @err says which do not. */
+int settings_check(const struct settings *s, struct error *err);
+
+/* As settings_set(), for one key alone: what comes of it must fit together. */
+int settings_change(struct settings *s, const char *name, const char *value, struct error *err);
+
+/* Moves a number (KEY_INT, KEY_AUTOINT, KEY_AUTOREAL) by @steps of a size of its own, as far as is
+ * allowed.
+ * @automatic is what auto stands for now. */
 void settings_adjust(struct settings *s, const struct key *key, int steps, double automatic);
 
 /* The value of @key as settings_set() takes it. */
@@ -114,7 +125,7 @@ void key_describe(const struct key *key, char *text, size_t size);
  * Its choices are not among them. */
 const char *key_words(const struct key *key);
 
-/* What the value is on D-Bus, where "s" is the text of settings_get(): "b", "i", "d" or "s". */
+/* What the value is on D-Bus, where "s" is the text of settings_get(): "b", "i" or "s". */
 const char *key_signature(const struct key *key);
 
 /* When a change of @key takes effect, in words. */

@@ -189,16 +189,19 @@ static int parse_int_key(const struct key *k, const char *text, struct settings 
     return parse_int(text, k->min, k->max, field(k, s));
 }
 
-static int parse_real_key(const struct key *k, const char *text, struct settings *s)
-{
-    return parse_real(text, k->min, k->max, field(k, s));
-}
-
 static int parse_auto_real(const struct key *k, const char *text, struct settings *s)
 {
     if (strcmp(text, "auto") && strcmp(text, "0"))
-        return parse_real_key(k, text, s);
+        return parse_real(text, k->min, k->max, field(k, s));
     *(double *)field(k, s) = 0.0;
+    return 0;
+}
+
+static int parse_auto_int(const struct key *k, const char *text, struct settings *s)
+{
+    if (strcmp(text, "auto"))
+        return parse_int_key(k, text, s);
+    *(int *)field(k, s) = 0;
     return 0;
 }
 
@@ -220,7 +223,15 @@ static void print_int(const struct key *k, const void *p, char *text, size_t siz
     (void)snprintf(text, size, "%d", *(const int *)p);
 }
 
-static void print_real(const struct key *k, const void *p, char *text, size_t size)
+static void print_auto_int(const struct key *k, const void *p, char *text, size_t size)
+{
+    if (*(const int *)p)
+        print_int(k, p, text, size);
+    else
+        (void)snprintf(text, size, "auto");
+}
+
+static void print_auto_real(const struct key *k, const void *p, char *text, size_t size)
 {
     const double v = *(const double *)p;
 
@@ -295,9 +306,9 @@ static void describe_int(const struct key *k, char *text, size_t size)
     (void)snprintf(text, size, "an integer from %.0f to %.0f", k->min, k->max);
 }
 
-static void describe_real(const struct key *k, char *text, size_t size)
+static void describe_auto_int(const struct key *k, char *text, size_t size)
 {
-    (void)snprintf(text, size, "a number from %g to %g", k->min, k->max);
+    (void)snprintf(text, size, "auto or an integer from %.0f to %.0f", k->min, k->max);
 }
 
 static void describe_auto_real(const struct key *k, char *text, size_t size)
@@ -350,8 +361,8 @@ static const struct key_type_row {
     [KEY_TEXT] = {"s", "", parse_text, print_text, describe_text},
     [KEY_BOOL] = {"b", "yes no", parse_bool, print_bool, describe_bool},
     [KEY_INT] = {"i", "", parse_int_key, print_int, describe_int},
-    [KEY_REAL] = {"d", "", parse_real_key, print_real, describe_real},
-    [KEY_AUTOREAL] = {"s", "auto", parse_auto_real, print_real, describe_auto_real},
+    [KEY_AUTOINT] = {"s", "auto", parse_auto_int, print_auto_int, describe_auto_int},
+    [KEY_AUTOREAL] = {"s", "auto", parse_auto_real, print_auto_real, describe_auto_real},
     [KEY_CHOICE] = {"s", "", parse_choice, print_choice, describe_choice},
     [KEY_FORMAT] = {"s", "auto", parse_format, print_format, describe_format},
     [KEY_SIZE] = {"s", "auto", parse_size, print_size, describe_size},
@@ -386,16 +397,16 @@ const char *key_signature(const struct key *k)
 
 void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
 {
+    const double by = steps * (k->step > 0.0 ? k->step : 1.0);
     double *real = field(k, s);
     int *n = field(k, s);
 
-    if (k->type == KEY_INT) {
-        *n = (int)fmin(fmax(*n + (double)steps, k->min), k->max);
-    } else if (k->type == KEY_REAL || k->type == KEY_AUTOREAL) {
-        const double step = k->type == KEY_REAL ? 1.0 : 0.25;
-
-        *real = fmin(fmax((*real > 0.0 ? *real : automatic) + steps * step, k->min), k->max);
-    }
+    if (k->type == KEY_INT)
+        *n = (int)fmin(fmax(*n + by, k->min), k->max);
+    else if (k->type == KEY_AUTOINT)
+        *n = (int)fmin(fmax((*n ? *n : automatic) + by, k->min), k->max);
+    else if (k->type == KEY_AUTOREAL)
+        *real = fmin(fmax((*real > 0.0 ? *real : automatic) + by, k->min), k->max);
 }
 
 const char *key_takes_effect(const struct key *k)

@@ -35,7 +35,7 @@ static int host_set(void *user, const char *name, const char *value, struct erro
 
     if (key && !key->live)
         return error_set(err, -EINVAL, "%s cannot change while running", name);
-    return settings_set(&h->settings, name, value, err);
+    return settings_change(&h->settings, name, value, err);
 }
 
 static int host_reload(void *user, struct error *err)

@@ -46,7 +46,7 @@ test_introspection() {
     expect out '^\.GetKey +method +s +s ' introspection
     expect out '^\.SetKey +method +ss +- ' introspection
     expect out '^\.Radius +property +i +5 +emits-change writable' introspection
-    expect out '^\.SigmaColor +property +d +18 +emits-change writable' introspection
+    expect out '^\.SigmaColor +property +s +"18" +emits-change writable' introspection
     expect out '^\.SigmaSpace +property +s +"auto" +emits-change writable' introspection
     expect out '^\.Input +property +s +"clip-\?.y4m" +emits-change *$' introspection
     expect out '^\.Preview +property +b +false +emits-change *$' introspection
@@ -130,7 +130,7 @@ test_keys() {
     run 0 "$ctl" set radius 9
     [ ! -s out ] && ok || bad "set says something"
     [ "$(property Radius)" = 'i 9' ] && ok || bad "Radius"
-    run 0 "${set_property[@]}" SigmaColor d 22.5
+    run 0 "${set_property[@]}" SigmaColor s 22.5
     run 0 "${set_property[@]}" SigmaSpace s 2.5
     run 0 "${set_property[@]}" LatencyBudget s off
     run 0 "${set_property[@]}" Range s lorentzian
@@ -146,10 +146,18 @@ test_keys() {
     refused 1 "unknown key 'nonsense'" "$ctl" get nonsense
     refused 1 "input cannot change" "$ctl" set input test:
     [ "$(property Radius)" = 'i 9' ] && ok || bad "Radius after refusals"
+    run 0 "$ctl" set temporal 17
+    [ "$(property Temporal)" = 's "17"' ] && ok || bad "Temporal"
+    refused 1 "temporal: 17 frames, at most 8 with temporal-mode window" "$ctl" set temporal-mode window
+    [ "$(property TemporalMode)" = 's "recursive"' ] && ok || bad "TemporalMode after a refusal"
+    run 0 "$ctl" set temporal auto
+    run 0 "$ctl" set temporal-mode window
+    run 1 "${set_property[@]}" Temporal s 9
+    expect err "temporal: 9 frames, at most 8 with temporal-mode window" 'too many frames'
     run 1 "${set_property[@]}" Radius i -1
     expect err "radius = '-1': must be an integer from 0 to 32" 'out of range'
-    run 1 "${set_property[@]}" SigmaColor d inf
-    expect err "sigma-color = 'inf': must be a number from 1 to 200" 'out of range'
+    run 1 "${set_property[@]}" SigmaColor s inf
+    expect err "sigma-color = 'inf': must be auto or a number from 1 to 200" 'out of range'
     run 1 "${set_property[@]}" Filter s "$(printf '%2000s' x)"
     expect err "filter = ' +" 'a long text'
     run 1 "${set_property[@]}" Radius s 7
@@ -266,7 +274,7 @@ test_watch() {
     start_watch
     "$ctl" set radius 6
     "$ctl" set radius 6
-    "${set_property[@]}" SigmaColor d 30
+    "${set_property[@]}" SigmaColor s 30
     printf 'sigma-color = 31\nfilter = none\npreview = yes\n' >reload.conf
     "$ctl" reload
     tell 'radius 7'

@@ -28,7 +28,7 @@ static bool same(const struct settings *a, const struct settings *b, const struc
     const double *y = (const void *)((const char *)b + k->offset);
     char s[SETTINGS_PATH_MAX], t[SETTINGS_PATH_MAX];
 
-    if (k->type == KEY_REAL || k->type == KEY_AUTOREAL)
+    if (k->type == KEY_AUTOREAL)
         return fabs(*x - *y) <= 1e-9 * *x;
     settings_get(a, k, s, sizeof(s));
     settings_get(b, k, t, sizeof(t));

@@ -96,6 +96,77 @@ static void test_on_demand(void **state)
     (void)close(stop_fd);
 }
 
+/* What does not fit together is refused while it runs, too. */
+static void test_live_settings(void **state)
+{
+    static const struct {
+        const char *key, *value, *refusal; /* NULL: taken */
+    } rows[] = {
+        {"temporal", "8", NULL},
+        {"temporal-mode", "window", NULL},
+        {"temporal", "17", "temporal: 17 frames, at most 8 with temporal-mode window"},
+        {"temporal-mode", "recursive", NULL},
+        {"temporal", "17", NULL},
+        {"temporal-mode", "window", "temporal: 17 frames, at most 8 with temporal-mode window"},
+        {"radius", "33", "radius = '33': must be an integer from 0 to 32"},
+        {"size", "64x48", "size cannot change while bilatcam runs"},
+    };
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const struct settings s = settings_for("test:", "null:");
+    struct pipeline *p = open_well(&s, stop_fd);
+    struct settings before, after;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct error err = {.text = ""};
+
+        pipeline_settings(p, &before);
+        assert_int_equal(pipeline_set(p, rows[i].key, rows[i].value, &err),
+                         rows[i].refusal ? -EINVAL : 0);
+        assert_string_equal(err.text, rows[i].refusal ? rows[i].refusal : "");
+        pipeline_settings(p, &after);
+        assert_int_equal(memcmp(&before, &after, sizeof(after)) == 0, rows[i].refusal != NULL);
+    }
+    assert_int_equal(stream_filter_request(p->stages.stream).filter.temporal, 17);
+    assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
+}
+
+/* What the keys of a window do. */
+static void test_adjusting(void **state)
+{
+    static const struct {
+        const char *key;
+        int steps;
+        const char *says;
+    } rows[] = {
+        {"radius", 1, "radius 6"},
+        {"sigma-space", 1, "sigma-space 3.25"}, /* from half of the radius */
+        {"temporal", 1, "temporal 5"},          /* from auto */
+        {"temporal", 3, "temporal 8"},
+        {"temporal", 1, "temporal 8"}, /* 9 frames do not fit into a window */
+        {"sigma-color", -1, "sigma-color 17"},
+    };
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct settings s = settings_for("test:", "null:");
+    struct pipeline *p;
+
+    (void)state;
+    s.temporal = 0;
+    s.temporal_mode = TEMPORAL_WINDOW;
+    s.sigma_color = 0.0;
+    p = open_well(&s, stop_fd);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct sink_control control = pipeline_sink_control(p);
+        char text[64];
+
+        control.adjust(control.user, rows[i].key, rows[i].steps, text, sizeof(text));
+        assert_string_equal(text, rows[i].says);
+    }
+    assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
+}
+
 /* A source takes the place of another one that is live, if it can and is live itself. */
 static void test_another_source(void **state)
 {
@@ -177,6 +248,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wait),
         cmocka_unit_test(test_on_demand),
+        cmocka_unit_test(test_live_settings),
+        cmocka_unit_test(test_adjusting),
         cmocka_unit_test(test_another_source),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_descriptors_run_out),

@@ -20,9 +20,46 @@ static void test_cost_of_each_radius(void **state)
     assert_int_equal((int)w.cost[FILTER_MAX_RADIUS], 65 * 65);
 }
 
+static struct filter filter_for(int temporal, enum temporal_mode mode, int filter)
+{
+    struct settings s;
+
+    settings_init(&s);
+    s.temporal = temporal;
+    s.temporal_mode = mode;
+    s.filter = filter;
+    return pipeline_filter_request(&s).filter;
+}
+
+static void test_frames(void **state)
+{
+    static const struct {
+        int temporal;
+        enum temporal_mode mode;
+        int filter, frames;
+    } rows[] = {
+        {0, TEMPORAL_RECURSIVE, FILTER_BILATERAL, 16},
+        {0, TEMPORAL_WINDOW, FILTER_BILATERAL, 4},
+        {1, TEMPORAL_RECURSIVE, FILTER_BILATERAL, 1},
+        {40, TEMPORAL_RECURSIVE, FILTER_BILATERAL, 40},
+        {8, TEMPORAL_WINDOW, FILTER_BILATERAL, 8},
+        {40, TEMPORAL_RECURSIVE, FILTER_NONE, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct filter f = filter_for(rows[i].temporal, rows[i].mode, rows[i].filter);
+
+        assert_int_equal(f.temporal, rows[i].frames);
+        assert_int_equal(f.temporal_mode, rows[i].mode);
+    }
+    assert_int_equal(filter_for(16, TEMPORAL_RECURSIVE, FILTER_NONE).radius, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames),
         cmocka_unit_test(test_cost_of_each_radius),
     };
 

@@ -61,6 +61,9 @@ test_wrong_usage() {
     refused 2 "radius = '33': must be an integer from 0 to 32" "$bilatcam" -r 33
     refused 2 "size = '641x480': .*even width" "$bilatcam" --size 641x480
     refused 2 "range = 'box': must be one of gaussian, lorentzian" "$bilatcam" --range box
+    refused 2 "temporal = '65': must be auto or an integer from 1 to 64" "$bilatcam" --temporal 65
+    refused 2 "temporal: 17 frames, at most 8 with temporal-mode window" \
+        "$bilatcam" --temporal 17 --temporal-mode window
     refused 2 "unknown key 'nonsense'" "$bilatcam" --set nonsense=1
     refused 2 "KEY=VALUE" "$bilatcam" --set radius
     refused 2 "must be csv or json" "$bilatcam" --benchmark=x
@@ -76,7 +79,7 @@ test_wrong_usage() {
 test_configuration() {
     mkdir -p config/bilatcam
     printf 'radius = 3\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf
-    refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be a number from 1 to 200" "$bilatcam" -i test:
+    refused 2 "bilatcam.conf', line 2: sigma-color = '900': must be auto or a number from 1 to 200" "$bilatcam" -i test:
     refused 2 "configuration '/nonexistent': No such file" "$bilatcam" -c /nonexistent
     refused 2 "Is a directory" "$bilatcam" -c . -i test:
     printf 'radius\nsigma-color = 900\n' >config/bilatcam/bilatcam.conf

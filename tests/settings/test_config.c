@@ -23,133 +23,6 @@ static void write_file(const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void test_defaults_are_valid(void **state)
-{
-    struct settings s, again;
-    struct error err;
-
-    (void)state;
-    settings_init(&s);
-    settings_init(&again);
-    for (const struct key *k = key_table; k->name; k++) {
-        char value[SETTINGS_PATH_MAX], allowed[256];
-
-        settings_get(&s, k, value, sizeof(value));
-        assert_string_equal(value, k->default_text);
-        assert_int_equal(settings_set(&again, k->name, value, &err), 0);
-        key_describe(k, allowed, sizeof(allowed));
-        assert_true(strlen(allowed) > 0);
-        assert_ptr_equal(key_find(k->name), k);
-    }
-    assert_memory_equal(&s, &again, sizeof(s));
-}
-
-static const struct {
-    const char *key, *value, *back; /* back NULL: refused */
-} values[] = {
-    {"radius", "0", "0"},
-    {"radius", "32", "32"},
-    {"radius", "33", NULL},
-    {"radius", "-1", NULL},
-    {"radius", "5.5", NULL},
-    {"radius", "", NULL},
-    {"radius", " 5", NULL},
-    {"radius", "5x", NULL},
-    {"radius", "99999999999999999999", NULL},
-    {"sigma-color", "1", "1"},
-    {"sigma-color", "22.5", "22.5"},
-    {"sigma-color", "0", NULL},
-    {"sigma-color", "nan", NULL},
-    {"sigma-color", "inf", NULL},
-    {"sigma-color", "0x10", NULL},
-    {"sigma-color", "201", NULL},
-    {"sigma-color", "1e400", NULL},
-    {"sigma-space", "auto", "auto"},
-    {"sigma-space", "0", "auto"},
-    {"sigma-space", "2", "2"},
-    {"sigma-space", "0.01", NULL},
-    {"size", "640x480", "640x480"},
-    {"size", "641x480", NULL},
-    {"size", "640", NULL},
-    {"size", "640x", NULL},
-    {"size", "x480", NULL},
-    {"size", "640x480x2", NULL},
-    {"size", "99999x2", NULL},
-    {"size", "auto", "auto"},
-    {"size", "2x1", "2x1"},
-    {"fps", "30", "30"},
-    {"fps", "29.97", "30000/1001"},
-    {"fps", "30000/1001", "30000/1001"},
-    {"fps", "12.5", "12500/1000"},
-    {"fps", "0", NULL},
-    {"fps", "1/0", NULL},
-    {"fps", "9999", NULL},
-    {"fps", "1/1000", NULL},
-    {"format", "mjpg", "mjpg"},
-    {"format", "auto", "auto"},
-    {"format", "rgb", NULL},
-    {"output-format", "yu12", "yu12"},
-    {"output-format", "nv12", NULL},
-    {"filter", "none", "none"},
-    {"filter", "median", NULL},
-    {"range", "lorentzian", "lorentzian"},
-    {"window", "square", "square"},
-    {"engine", "simd", "simd"},
-    {"engine", "opencl", NULL},
-    {"preview", "on", "yes"},
-    {"preview", "0", "no"},
-    {"preview", "maybe", NULL},
-    {"latency-budget", "off", "off"},
-    {"latency-budget", "auto", "auto"},
-    {"latency-budget", "12.5", "12.5"},
-    {"latency-budget", "0", NULL},
-    {"latency-budget", "-3", NULL},
-    {"radius-min", "0", NULL},
-    {"frames", "100", "100"},
-    {"threads", "257", NULL},
-    {"input", "/dev/video0", "/dev/video0"},
-    {"nonsense", "1", NULL},
-};
-
-static void test_values(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        struct settings s, before;
-        struct error err = {.text = ""};
-        char value[SETTINGS_PATH_MAX];
-        int r;
-
-        settings_init(&s);
-        before = s;
-        r = settings_set(&s, values[i].key, values[i].value, &err);
-        if (!values[i].back) {
-            assert_int_equal(r, -EINVAL);
-            assert_non_null(strstr(err.text, values[i].key));
-            assert_memory_equal(&s, &before, sizeof(s));
-            continue;
-        }
-        assert_int_equal(r, 0);
-        settings_get(&s, key_find(values[i].key), value, sizeof(value));
-        assert_string_equal(value, values[i].back);
-    }
-}
-
-static void test_text_that_is_too_long(void **state)
-{
-    struct settings s;
-    struct error err;
-    char text[SETTINGS_PATH_MAX + 1];
-
-    (void)state;
-    memset(text, 'a', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
-    settings_init(&s);
-    assert_int_equal(settings_set(&s, "input", text, &err), -EINVAL);
-    text[SETTINGS_PATH_MAX - 1] = '\0';
-    assert_int_equal(settings_set(&s, "input", text, &err), 0);
-}
-
 static void test_file(void **state)
 {
     struct settings s;
@@ -374,6 +247,35 @@ static void test_wrong_usage(void **state)
     }
 }
 
+/* Whatever the order in which they come. */
+static void test_frames_of_a_mode(void **state)
+{
+    static const struct {
+        const char *words[6];
+        bool fits;
+    } rows[] = {
+        {{"bilatcam", "--temporal", "17", "--temporal-mode", "window", NULL}, false},
+        {{"bilatcam", "--temporal-mode", "window", "--temporal", "17", NULL}, false},
+        {{"bilatcam", "--temporal", "17", "--temporal-mode", "recursive", NULL}, true},
+        {{"bilatcam", "--temporal-mode", "window", "--temporal", "8", NULL}, true},
+        {{"bilatcam", "--temporal-mode", "window", "--temporal", "auto", NULL}, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct error err = {.text = ""};
+        struct settings s;
+        struct cli cli;
+
+        assert_int_equal(parse(&cli, &err, rows[i].words), 0);
+        assert_int_equal(cli_settings(&cli, &s, &err), rows[i].fits ? 0 : -EINVAL);
+        assert_string_equal(
+            err.text,
+            rows[i].fits ? "" : "temporal: 17 frames, at most 8 with temporal-mode window");
+        cli_finish(&cli);
+    }
+}
+
 static void test_settings_that_do_not_fit_together(void **state)
 {
     struct settings s;
@@ -436,36 +338,9 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-/* Every type has a row, and what completions offer is taken. */
-static void test_words_are_values(void **state)
-{
-    struct settings s;
-    struct error err;
-
-    (void)state;
-    settings_init(&s);
-    for (const struct key *k = key_table; k->name; k++) {
-        char words[64], *rest = words;
-
-        assert_non_null(strstr("bids", key_signature(k)));
-        (void)snprintf(words, sizeof(words), "%s", key_words(k));
-        for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-            char value[64];
-
-            assert_int_equal(settings_set(&s, k->name, word, &err), 0);
-            settings_get(&s, k, value, sizeof(value));
-            assert_string_equal(value, word);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults_are_valid),
-        cmocka_unit_test(test_words_are_values),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_text_that_is_too_long),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_print_and_read),
@@ -474,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_command_line),
         cmocka_unit_test(test_wrong_usage),
         cmocka_unit_test(test_settings_that_do_not_fit_together),
+        cmocka_unit_test(test_frames_of_a_mode),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_finding_the_file),
     };
