@@ -26,24 +26,22 @@ struct engine_config {
     bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
 };
 
-#define ENGINE_COUNT_BLOCK 8 /* luma samples, each way */
+#define ENGINE_COUNT_BLOCK FRAME_COUNT_BLOCK
 
 /* What an engine learns of the pictures. */
 struct engine_report {
     double noise;  /* standard deviation of one channel, levels; 0 = not measured */
     double frames; /* that a pixel is the mean of, on average; 0 = each picture by itself */
 
-    /* The same for each block, in halves of a frame, rounded: rows of blocks from the top, a
-     * partial one at the right edge and at the lower one. NULL: there are none. Valid until the
-     * next submit, collect, pass or destroy. */
+    /* The same for each block, as in struct frame. NULL: there are none. Valid until the next
+     * submit, collect, pass or destroy. */
     const uint8_t *counts;
 };
 
 /* Bytes of `counts`. */
 static inline size_t engine_counts_size(const struct frame *f)
 {
-    return (size_t)((f->width + ENGINE_COUNT_BLOCK - 1) / ENGINE_COUNT_BLOCK) *
-           (size_t)((f->height + ENGINE_COUNT_BLOCK - 1) / ENGINE_COUNT_BLOCK);
+    return frame_counts_size(f);
 }
 
 struct engine_ops {

@@ -141,6 +141,21 @@ double frame_squared_error(const struct frame *a, const struct frame *b)
     return sum;
 }
 
+int frame_count_columns(const struct frame *f)
+{
+    return (f->width + FRAME_COUNT_BLOCK - 1) / FRAME_COUNT_BLOCK;
+}
+
+int frame_count_rows(const struct frame *f)
+{
+    return (f->height + FRAME_COUNT_BLOCK - 1) / FRAME_COUNT_BLOCK;
+}
+
+size_t frame_counts_size(const struct frame *f)
+{
+    return (size_t)frame_count_columns(f) * (size_t)frame_count_rows(f);
+}
+
 bool frame_alike(const struct frame *a, const struct frame *b)
 {
     return a->format == b->format && a->width == b->width && a->height == b->height &&

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #define FRAME_MAX_SIDE 16384
-#define FRAME_ALIGN 64 /* bytes; alignment of planes and strides that frame_layout() makes */
+#define FRAME_ALIGN 64      /* bytes; alignment of planes and strides that frame_layout() makes */
+#define FRAME_COUNT_BLOCK 8 /* luma samples, each way, that share one of a frame's counts */
 
 enum frame_format {
     FRAME_YUYV, /* packed 4:2:2, Y0 U Y1 V */
@@ -61,6 +62,10 @@ struct frame {
     int64_t t_capture_ns; /* CLOCK_MONOTONIC, when the camera had the frame */
     uint64_t seq;         /* the source's frame number, from 0 */
     const char *y4m_tags; /* of its FRAME line in a YUV4MPEG2 stream; or NULL */
+
+    /* Of how many frames it is the mean, in halves of a frame, rounded, for each block: rows of
+     * blocks from the top, partial ones at the right and the lower edge. NULL: not known. */
+    const uint8_t *counts;
 };
 
 struct fraction {
@@ -101,6 +106,11 @@ void frame_free(struct frame *f);
 
 /* Copies the samples, not the padding, between frames of equal format and size. */
 void frame_copy(struct frame *dst, const struct frame *src);
+
+/* Blocks in each row and column of `counts`, and their bytes. */
+int frame_count_columns(const struct frame *f);
+int frame_count_rows(const struct frame *f);
+size_t frame_counts_size(const struct frame *f);
 
 /* The sum of the squared differences of all samples of two frames of equal format and size. */
 double frame_squared_error(const struct frame *a, const struct frame *b);

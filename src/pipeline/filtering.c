@@ -132,6 +132,24 @@ static const char *failure(const struct filtering *f, int code)
                : "pictures of this size and format are not for it";
 }
 
+/* Waits for the frame submitted first, which is @j's, and asks what the engine learned with it. */
+static int collect(struct filtering *f, const struct job *j)
+{
+    struct slot *slot = j->slot;
+    struct engine_report report;
+    const int r = f->engine->ops->collect(f->engine);
+
+    if (r || j->probe)
+        return r;
+    f->engine->ops->report(f->engine, &report);
+    slot->noise = report.noise;
+    slot->frames = report.frames;
+    slot->out.counts = report.counts ? slot->counts : NULL;
+    if (report.counts)
+        memcpy(slot->counts, report.counts, frame_counts_size(&slot->out));
+    return 0;
+}
+
 /* The device failed: the CPU takes over, beginning with the frames that were in flight. */
 static int replace_engine(struct filtering *f, int code)
 {
@@ -149,7 +167,7 @@ static int replace_engine(struct filtering *f, int code)
 
         r = show(f, j);
         if (r == 0 && j->submitted)
-            r = f->engine->ops->collect(f->engine);
+            r = collect(f, j);
         j->submitted = false;
     }
     if (r == 0)
@@ -210,6 +228,8 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->radius = j->probe ? 0 : j->filter.radius;
     slot->radius_requested = w.filter.radius;
     slot->result = slot->radius ? &slot->out : &slot->raw;
+    slot->noise = slot->frames = 0.0;
+    slot->out.counts = NULL;
     r = show(f, j);
     return r ? replace_engine(f, r) : 0;
 }
@@ -266,7 +286,7 @@ static int finish_job(struct filtering *f)
     int r = 0;
 
     if (j->submitted)
-        r = f->engine->ops->collect(f->engine);
+        r = collect(f, j);
     if (r)
         r = replace_engine(f, r);
     if (r)

@@ -177,6 +177,8 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
         .other_ns = added_ns - slot->filter_ns - slot->queue_ns,
         .camera_ns = slot->camera_ns,
         .budget_ns = slot->budget_ns,
+        .noise = slot->noise,
+        .frames = slot->frames,
     };
     int64_t spans[N_SPANS];
 

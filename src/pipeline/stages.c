@@ -19,12 +19,19 @@ int stages_init(struct stages *s, int stop_fd, uint64_t max_frames)
     return r;
 }
 
-static int make_slots(struct stages *s, int n, struct error *err)
+static size_t in_pages(size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+static int make_slots(struct stages *s, int n, struct error *err)
+{
     struct frame shape = s->capture.picture;
-    const size_t frame_bytes = (frame_layout(&shape) + page - 1) / page * page;
-    const size_t bytes = 2 * frame_bytes * (size_t)n;
+    const size_t frame_bytes = in_pages(frame_layout(&shape));
+    const size_t slot_bytes = 2 * frame_bytes + in_pages(frame_counts_size(&shape));
+    const size_t bytes = slot_bytes * (size_t)n;
     uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
@@ -32,10 +39,11 @@ static int make_slots(struct stages *s, int n, struct error *err)
                          shape.height);
     s->memory = memory;
     s->bytes = bytes;
-    for (int i = 0; i < n; i++, memory += 2 * frame_bytes) {
+    for (int i = 0; i < n; i++, memory += slot_bytes) {
         s->slots[i].raw = s->slots[i].out = shape;
         frame_attach(&s->slots[i].raw, memory);
         frame_attach(&s->slots[i].out, memory + frame_bytes);
+        s->slots[i].counts = memory + 2 * frame_bytes;
     }
     return 0;
 }

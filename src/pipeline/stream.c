@@ -1,6 +1,7 @@
 #include "pipeline/stream.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +307,15 @@ struct stream_feedback stream_feedback(struct stream *s)
     return feedback;
 }
 
+/* Three channels of the same noise make what auto goes by. Context: with the lock. */
+static double sigma_color_in_use(const struct stream *s)
+{
+    const struct filter *const f = &s->request.filter;
+
+    return f->sigma_color > 0.0 ? f->sigma_color
+                                : filter_auto_sigma_color(f, sqrt(3.0) * s->feedback.noise);
+}
+
 void stream_fill_status(struct stream *s, struct status *ret)
 {
     bool no_output;
@@ -320,8 +330,10 @@ void stream_fill_status(struct stream *s, struct status *ret)
     ret->asleep = s->state == STREAM_ASLEEP;
     ret->readers = s->readers;
     ret->n_rounds = s->n_rounds;
-    ret->sigma_color = s->request.filter.sigma_color;
+    ret->sigma_color = sigma_color_in_use(s);
     ret->sigma_space = s->request.filter.sigma_space;
     ret->budget_ns = s->feedback.budget_ns;
+    ret->noise = s->feedback.noise;
+    ret->frames_averaged = fmax(s->feedback.frames, 1.0);
     unlock(s);
 }

@@ -82,6 +82,23 @@ const struct figure figure_table[] = {
      INT(radius_last),
      .unit = "pixels",
      .help = "radius that the last frame was filtered with; -1 before the first frame"},
+    {.json = "sigma_color",
+     .property = "SigmaColorUsed",
+     REAL(sigma_color),
+     .unit = "levels",
+     .help = "sigma-color in use: what auto stands for now, or the number given"},
+    {.json = "noise",
+     .property = "Noise",
+     REAL(noise),
+     .unit = "levels",
+     .help =
+         "standard deviation of the noise in one channel of colour; 0 while it is not measured"},
+    {.json = "frames_averaged",
+     .property = "FramesAveraged",
+     REAL(frames_averaged),
+     .unit = "frames",
+     .help = "how many frames a pixel is the mean of, on average; 1 where pictures are filtered "
+             "one by one"},
     PERCENTILES("latency_ms", latency, "the time from the camera's stamp until a frame is out"),
     PERCENTILES("camera_ms", camera, "the camera's own delay"),
     PERCENTILES("added_ms", added, "the latency without the camera's own delay"),
@@ -104,8 +121,11 @@ const struct figure figure_table[] = {
 
 void status_init(struct status *s)
 {
-    *s = (struct status){
-        .readers = -1, .radius_min_used = -1, .radius_last = -1, .psnr_gain_db = NAN};
+    *s = (struct status){.readers = -1,
+                         .radius_min_used = -1,
+                         .radius_last = -1,
+                         .frames_averaged = 1.0,
+                         .psnr_gain_db = NAN};
 }
 
 double in_ms(int64_t ns)

@@ -34,8 +34,10 @@ struct status {
 
     int radius_requested;             /* for the last frame; before the first for those to come */
     int radius_min_used, radius_last; /* pixels; -1 = no frame yet */
-    double sigma_color, sigma_space;  /* in effect */
-    int64_t budget_ns;                /* for the added latency; 0 = none */
+    double sigma_color, sigma_space;  /* in effect; 0 = not known yet */
+    double noise;           /* standard deviation of one channel, levels; 0 = not measured */
+    double frames_averaged; /* that a pixel is the mean of, on average; 1 = time is off */
+    int64_t budget_ns;      /* for the added latency; 0 = none */
 
     uint64_t frames_in, frames_out, frames_dropped, frames_bad, reconnects;
     struct timing run;    /* since the start */

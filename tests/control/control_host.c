@@ -97,6 +97,9 @@ static void fill_status(struct status *s)
     (void)snprintf(s->device, sizeof(s->device), "Caf\xe9 processor"); /* no UTF-8 */
     s->radius_requested = 5;
     s->radius_last = 3;
+    s->sigma_color = 8.125;
+    s->noise = 3.25;
+    s->frames_averaged = 9.5;
     s->second.fps = 29.97;
     s->second.latency = (struct percentiles){.p50_ns = 12500000, .p99_ns = 17250000};
     s->second.added = (struct percentiles){.p50_ns = 2500000, .p99_ns = 7250000};

@@ -196,6 +196,8 @@ test_commands() {
 state       paused
 engine      simd, Caf? processor
 radius      3 of 9
+noise       3.2 levels, sigma-color 8.1
+memory      a pixel is the mean of 9.5 frames
 frames/s    30.0
 latency     12.5 ms, p99 17.2 ms, since the camera's stamp
 added       2.5 ms, p99 7.2 ms, without the camera's own 10.0 ms

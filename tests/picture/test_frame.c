@@ -125,6 +125,26 @@ static void test_copies_samples_alone(void **state)
     }
 }
 
+static void test_counts(void **state)
+{
+    static const struct {
+        int width, height, columns, rows;
+    } cases[] = {{2, 1, 1, 1},
+                 {8, 8, 1, 1},
+                 {10, 9, 2, 2},
+                 {640, 360, 80, 45},
+                 {FRAME_MAX_SIDE, FRAME_MAX_SIDE, 2048, 2048}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct frame f = {.width = cases[i].width, .height = cases[i].height};
+
+        assert_int_equal(frame_count_columns(&f), cases[i].columns);
+        assert_int_equal(frame_count_rows(&f), cases[i].rows);
+        assert_int_equal(frame_counts_size(&f), cases[i].columns * cases[i].rows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_a_sample),
         cmocka_unit_test(test_samples_fill_rows),
         cmocka_unit_test(test_copies_samples_alone),
+        cmocka_unit_test(test_counts),
     };
 
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);

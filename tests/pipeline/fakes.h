@@ -52,6 +52,23 @@ struct fake_engines {
     int (*on_frame)(void);
 };
 extern struct fake_engines engines;
+
+/* What they report after the frame numbered @seq. */
+static inline double reported_noise(uint64_t seq)
+{
+    return (double)seq + 0.25;
+}
+
+static inline double reported_frames(uint64_t seq)
+{
+    return (double)seq / 2.0 + 1.0;
+}
+
+static inline uint8_t reported_count(uint64_t seq)
+{
+    return (uint8_t)(seq + 2);
+}
+
 extern const struct engine_ops flaky_ops;
 struct engine *make_flaky(int depth, int breaks_at, bool in_submit);
 
@@ -64,6 +81,7 @@ struct fake_screen {
     bool fails_always; /* at the first frame after each opening, once it has failed */
     atomic_int opened, closed;
     atomic_int open_failures;
+    atomic_int n_counted;       /* frames with counts, which are right */
     atomic_int n_cards;         /* pictures that are no frames */
     uint64_t card_sum;          /* of the last of them */
     uint64_t seq[SCREEN_KEEPS]; /* of the first frames */

@@ -9,7 +9,9 @@
 
 #include "base/log.h"
 #include "base/thread.h"
+#include "settings/settings.h"
 #include "tests/pipeline/bench.h"
+#include "tests/pipeline/require.h"
 
 /* What the frames must look like, whatever fails: the checksums of an undisturbed run. */
 static uint64_t expected[40];
@@ -186,6 +188,131 @@ static void test_sink_fails(void **state)
     }
 }
 
+/* --- what the engine reports --- */
+
+static struct status status_of(struct bench *b)
+{
+    struct status status;
+
+    status_init(&status);
+    stream_fill_status(b->stages.stream, &status);
+    return status;
+}
+
+/* Each frame comes with its own counts (fakes.c), however many are in flight, and also when an
+ * engine breaks; the status has the figures of the last. */
+static void test_reports(void **state)
+{
+    (void)state;
+    for (int depth = 1; depth <= 4; depth++)
+        for (int at = 5; at < 1000; at += 500) {
+            struct bench b = {.stand_in = &flaky_ops};
+
+            reset(UINT64_MAX, 40, -1);
+            camera.file = true;
+            engines.n_failures = 0;
+            open_bench(&b, make_flaky(depth, at, false));
+            run_bench(&b);
+            assert_int_equal(screen.n, 40);
+            assert_int_equal(screen.n_counted, 40);
+            assert_true(status_of(&b).noise == reported_noise(39));
+            assert_true(status_of(&b).frames_averaged == reported_frames(39));
+            close_bench(&b);
+        }
+}
+
+static int other_size(struct sink *s)
+{
+    s->picture.width = 2 * WIDTH;
+    return 0;
+}
+
+/* A sink with pictures of another size gets none. */
+static void test_counts_are_for_one_size(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    reset(UINT64_MAX, 40, -1);
+    camera.file = true;
+    screen.on_open = other_size;
+    open_bench(&b, make_flaky(1, 1000, false));
+    run_bench(&b);
+    assert_int_equal(screen.n, 40);
+    assert_int_equal(screen.n_counted, 0);
+    close_bench(&b);
+}
+
+static bool is_reported(struct bench *b)
+{
+    return status_of(b).noise > 0.0;
+}
+
+static bool is_not_reported(struct bench *b)
+{
+    return !is_reported(b);
+}
+
+static void play_radius_0(struct bench *b)
+{
+    struct filter_request w = stream_filter_request(b->stages.stream);
+
+    require(eventually(is_reported, b));
+    w.filter.radius = 0;
+    stream_set_filter_request(b->stages.stream, &w);
+    require(eventually(is_not_reported, b));
+    require(status_of(b).frames_averaged == 1.0);
+}
+
+static struct bench *_Atomic passing; /* from now on frames pass; NULL: not yet */
+static int n_before;
+
+/* Between two frames. */
+static int check_passing(void)
+{
+    require(!passing || is_not_reported(passing));
+    return 0;
+}
+
+static bool is_probed(struct bench *b)
+{
+    (void)b;
+    return engines.n_submitted >= n_before + 3;
+}
+
+static void play_probes(struct bench *b)
+{
+    require(eventually(is_reported, b));
+    require(eventually(is_not_reported, b));
+    passing = b;
+    n_before = engines.n_submitted;
+    require(eventually(is_probed, b));
+    passing = NULL;
+}
+
+/* Of frames that are shown as they came nothing is told: no figures of frames before, nor those of
+ * a probe. */
+static void test_unfiltered_frames(void **state)
+{
+    for (int probes = 0; probes < 2; probes++) {
+        struct bench b = {0};
+        struct filter_request w;
+
+        (void)state;
+        reset(UINT64_MAX, UINT64_MAX, -1);
+        engines.frame_ms = probes ? 50 : 0;
+        screen.on_write = check_passing;
+        camera.fps = probes ? 30 : 0;
+        open_live(&b);
+        camera.pause_ms = probes ? 33 : 2;
+        w = stream_filter_request(b.stages.stream);
+        w.latency_budget = probes ? 20000000 : BUDGET_OFF;
+        stream_set_filter_request(b.stages.stream, &w);
+        run_script(&b, probes ? play_probes : play_radius_0);
+        close_bench(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +324,9 @@ int main(void)
         cmocka_unit_test(test_camera_goes_and_comes_back),
         cmocka_unit_test(test_stop_while_the_camera_is_gone),
         cmocka_unit_test(test_sink_fails),
+        cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_counts_are_for_one_size),
+        cmocka_unit_test(test_unfiltered_frames),
     };
 
     log_set_level(LOG_QUIET);

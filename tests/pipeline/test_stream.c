@@ -1,6 +1,7 @@
 #include "tests/lib/unit.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "base/clock.h"
 #include "base/event.h"
@@ -160,6 +161,35 @@ static void test_what_is_set(void **state)
     assert_int_equal(stream_feedback(s).budget_ns, 3);
 }
 
+/* The number that was given, or the one that auto stands for. */
+static void test_sigma_color(void **state)
+{
+    static const struct {
+        struct filter filter;
+        double noise, sigma_color;
+    } cases[] = {
+        {{.radius = 5, .sigma_color = 18}, 0.0, 18.0},
+        {{.radius = 5, .sigma_color = 18}, 4.0, 18.0},
+        {{.radius = 5}, 0.0, 0.0}, /* not known yet */
+        {{.radius = 5}, 1.0, 2.592},
+        {{.radius = 5, .range = RANGE_LORENTZIAN}, 10.0, 11.783},
+        {{.radius = 5, .temporal = 16}, 10.0, 23.565},
+    };
+    struct stream *s = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct filter_request request = {.filter = cases[i].filter};
+        const struct stream_feedback feedback = {.noise = cases[i].noise, .frames = 7.5};
+        struct status status;
+
+        stream_set_filter_request(s, &request);
+        stream_set_feedback(s, &feedback);
+        stream_fill_status(s, &status);
+        assert_true(fabs(status.sigma_color - cases[i].sigma_color) < 0.001);
+        assert_true(status.noise == cases[i].noise && status.frames_averaged == 7.5);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -167,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_events),         TEST(test_first_error), TEST(test_holds),
         TEST(test_device_changes), TEST(test_state),       TEST(test_status),
-        TEST(test_what_is_set),
+        TEST(test_what_is_set),    TEST(test_sigma_color),
     };
 
     log_set_level(LOG_QUIET);

@@ -262,7 +262,10 @@ void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIE
     *rows++ = s->budget_ns ? make_row("budget", "%.1f ms", in_ms(s->budget_ns))
                            : make_row("budget", "none");
     *rows++ = radius_row(s);
-    *rows++ = make_row("sigma", "color %.4g, space %.4g", s->sigma_color, s->sigma_space);
+    *rows++ = make_row("sigma", "color %.3g, space %.3g", s->sigma_color, s->sigma_space);
+    *rows++ = s->noise > 0.0 ? make_row("noise", "%.1f levels", s->noise)
+                             : make_row("noise", "not measured");
+    *rows++ = make_row("memory", "%.1f frames", s->frames_averaged);
     *rows++ = make_row("engine", "%s", s->engine);
     *rows++ = make_row("device", "%s", s->device);
 }

@@ -229,8 +229,9 @@ static void test_history(void **state)
 static void expect_rows(const struct status *s, const char *const texts[PREVIEW_ROWS],
                         unsigned warned)
 {
-    static const char *const labels[PREVIEW_ROWS] = {
-        "frames", "latency", "camera", "added", "budget", "radius", "sigma", "engine", "device"};
+    static const char *const labels[PREVIEW_ROWS] = {"frames", "latency", "camera", "added",
+                                                     "budget", "radius",  "sigma",  "noise",
+                                                     "memory", "engine",  "device"};
     struct preview_row rows[PREVIEW_ROWS];
     struct preview_ui ui = fresh();
 
@@ -256,6 +257,8 @@ static void test_rows(void **state)
         .radius_last = 5,
         .sigma_color = 22.123456,
         .sigma_space = 2.5,
+        .noise = 3.25,
+        .frames_averaged = 9.55,
         .frames_dropped = 4,
         .engine = "simd",
         .device = "a processor",
@@ -265,7 +268,8 @@ static void test_rows(void **state)
     expect_rows(&s,
                 (const char *const[]){"30.0 per second, 4 dropped", "p50 43.0 ms, p99 55.0 ms",
                                       "34.0 ms", "p50 9.0 ms, p99 21.2 ms", "33.3 ms", "5",
-                                      "color 22.12, space 2.5", "simd", "a processor"},
+                                      "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd",
+                                      "a processor"},
                 0);
     s.radius_last = 3;
     s.frames_bad = 7;
@@ -274,12 +278,13 @@ static void test_rows(void **state)
                 (const char *const[]){
                     "30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms", "34.0 ms",
                     "p50 9.0 ms, p99 34.0 ms", "33.3 ms", "3 of 5, limited by the budget",
-                    "color 22.12, space 2.5", "simd", "a processor"},
+                    "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
                 1 << 3 | 1 << 5);
-    s = (struct status){.radius_requested = 5, .radius_last = -1};
+    s = (struct status){.radius_requested = 5, .radius_last = -1, .frames_averaged = 1.0};
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
-                                      "measuring", "none", "5", "color 0, space 0", "", ""},
+                                      "measuring", "none", "5", "color 0, space 0", "not measured",
+                                      "1.0 frames", "", ""},
                 0);
 }
 
