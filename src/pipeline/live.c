@@ -31,22 +31,49 @@ static double automatic_value(struct pipeline *p, const struct settings *s, cons
     return status.sigma_color > 0.0 ? status.sigma_color : SIGMA_COLOR;
 }
 
+/* Says what @name has become, with the lock held. */
+static void say_value(const struct pipeline *p, const char *name, char *text, size_t size)
+{
+    char value[64];
+
+    settings_get(&p->settings, key_find(name), value, sizeof(value));
+    (void)snprintf(text, size, "%s %s", name, value);
+}
+
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)
 {
     struct pipeline *p = user;
-    const struct key *k = key_find(name);
     struct settings new;
     struct error err;
-    char value[64];
 
     (void)pthread_mutex_lock(&p->settings_lock);
     new = p->settings;
-    settings_adjust(&new, k, steps, automatic_value(p, &new, name));
+    settings_adjust(&new, key_find(name), steps, automatic_value(p, &new, name));
     if (settings_check(&new, &err) == 0)
         take_settings(p, &new);
-    settings_get(&p->settings, k, value, sizeof(value));
+    say_value(p, name, text, size);
     (void)pthread_mutex_unlock(&p->settings_lock);
-    (void)snprintf(text, size, "%s %s", name, value);
+}
+
+static void control_toggle_time(void *user, char *text, size_t size)
+{
+    struct pipeline *p = user;
+    struct settings new;
+    struct error err;
+
+    (void)pthread_mutex_lock(&p->settings_lock);
+    new = p->settings;
+    if (new.temporal == 1) {
+        new.temporal = p->temporal_before;
+        if (settings_check(&new, &err))
+            new.temporal = 0; /* the mode is another now, which does not take as many */
+    } else {
+        p->temporal_before = new.temporal;
+        new.temporal = 1;
+    }
+    take_settings(p, &new);
+    say_value(p, "temporal", text, size);
+    (void)pthread_mutex_unlock(&p->settings_lock);
 }
 
 static void control_status(void *user, struct status *ret)
@@ -66,7 +93,8 @@ static void control_quit(void *user)
 
 struct sink_control pipeline_sink_control(struct pipeline *p)
 {
-    return (struct sink_control){p, control_status, control_adjust, control_quit};
+    return (struct sink_control){p, control_status, control_adjust, control_toggle_time,
+                                 control_quit};
 }
 
 bool pipeline_live(const struct pipeline *p)

@@ -8,8 +8,9 @@
 #include "pipeline/stages.h"
 
 struct pipeline {
-    pthread_mutex_t settings_lock; /* guards settings once the threads run */
+    pthread_mutex_t settings_lock; /* guards the next two once the threads run */
     struct settings settings;
+    int temporal_before;                 /* the window switched it off; 0 = auto, as in settings */
     char output_name[SETTINGS_PATH_MAX]; /* as at the start: sinks keep it */
     struct sink_control control;
     struct stages stages;

@@ -333,6 +333,7 @@ void stream_fill_status(struct stream *s, struct status *ret)
     ret->sigma_color = sigma_color_in_use(s);
     ret->sigma_space = s->request.filter.sigma_space;
     ret->budget_ns = s->feedback.budget_ns;
+    ret->temporal = s->request.filter.temporal > 1 ? s->request.filter.temporal : 1;
     ret->noise = s->feedback.noise;
     ret->frames_averaged = fmax(s->feedback.frames, 1.0);
     unlock(s);

@@ -124,6 +124,7 @@ void status_init(struct status *s)
     *s = (struct status){.readers = -1,
                          .radius_min_used = -1,
                          .radius_last = -1,
+                         .temporal = 1,
                          .frames_averaged = 1.0,
                          .psnr_gain_db = NAN};
 }

@@ -17,6 +17,9 @@ struct sink_control {
     /* Moves the live setting called @key by @steps of a size of its own, within what is allowed,
      * and says the new value in @text ("radius 6"). Context: any thread. */
     void (*adjust)(void *user, const char *key, int steps, char *text, size_t size);
+    /* Switches the filter in time off, or back to what it was, and says so ("temporal 16").
+     * Context: any thread. */
+    void (*toggle_time)(void *user, char *text, size_t size);
     /* The user ends the program. Context: any thread. */
     void (*quit)(void *user);
 };
@@ -51,9 +54,9 @@ struct sink_ops {
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 
     /* Takes one frame laid out as `picture` says (rows packed where strides are packed there);
-     * the samples are the caller's again on return. @before is the same picture unfiltered and laid
-     * out alike; NULL where the sink does not `compare`, and for cards. 0; -EPIPE: the reader
-     * closed; -ENOSPC; -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
+     * samples and counts are the caller's again on return. @before is the same picture unfiltered
+     * and laid out alike; NULL where the sink does not `compare`, and for cards. 0; -EPIPE: the
+     * reader closed; -ENOSPC; -EIO; -ENODEV; -ECANCELED: stopped while it kept pace. */
     int (*write)(struct sink *s, const struct frame *f, const struct frame *before,
                  struct error *err);
 

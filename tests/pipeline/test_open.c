@@ -167,6 +167,47 @@ static void test_adjusting(void **state)
     (void)close(stop_fd);
 }
 
+/* A window's key switches the filter in time off, and back to what it was. */
+static void test_toggling_time(void **state)
+{
+    static const struct {
+        const char *key, *value; /* set before */
+        const char *says;
+        int temporal; /* then */
+    } rows[] = {
+        {"temporal", "1", "temporal auto", 16}, /* it was off from the start */
+        {NULL, NULL, "temporal 1", 1},
+        {NULL, NULL, "temporal auto", 16},
+        {"temporal", "12", "temporal 1", 1},
+        {NULL, NULL, "temporal 12", 12},
+        {"temporal", "5", "temporal 1", 1},
+        {"temporal-mode", "window", "temporal 5", 5},
+        {"temporal-mode", "recursive", "temporal 1", 1},
+        {"temporal", "9", "temporal 1", 1},
+        {"temporal-mode", "window", "temporal auto", 4}, /* which does not take 9 */
+    };
+    const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const struct settings s = settings_for("test:", "null:");
+    struct pipeline *p = open_well(&s, stop_fd);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct sink_control control = pipeline_sink_control(p);
+        struct status status;
+        struct error err;
+        char text[64];
+
+        if (rows[i].key)
+            assert_int_equal(pipeline_set(p, rows[i].key, rows[i].value, &err), 0);
+        control.toggle_time(control.user, text, sizeof(text));
+        assert_string_equal(text, rows[i].says);
+        control.status(control.user, &status);
+        assert_int_equal(status.temporal, rows[i].temporal);
+    }
+    assert_int_equal(pipeline_close(p), 0);
+    (void)close(stop_fd);
+}
+
 /* A source takes the place of another one that is live, if it can and is live itself. */
 static void test_another_source(void **state)
 {
@@ -246,13 +287,10 @@ static void test_descriptors_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wait),
-        cmocka_unit_test(test_on_demand),
-        cmocka_unit_test(test_live_settings),
-        cmocka_unit_test(test_adjusting),
-        cmocka_unit_test(test_another_source),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_descriptors_run_out),
+        cmocka_unit_test(test_wait),          cmocka_unit_test(test_on_demand),
+        cmocka_unit_test(test_live_settings), cmocka_unit_test(test_adjusting),
+        cmocka_unit_test(test_toggling_time), cmocka_unit_test(test_another_source),
+        cmocka_unit_test(test_window),        cmocka_unit_test(test_descriptors_run_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,21 @@ END
     }
 }
 
+# One key a line, of lists with spaces and commas between them; a comma alone is a key.
+keys_in() {
+    sed 's/\([^ ]\),/\1/g' | tr -s ' ' '\n' | sort -u
+}
+
+# The keys that the window's own help lists.
+test_window() {
+    entries bilatcam.1 'PREVIEW WINDOW' | sed 's/;.*//' | keys_in > found
+    sed -n '/^} help_rows/,/^};/s/^    {"\([^"]*\)", .*/\1/p' \
+        "$here/../../src/sink/preview/overlay.c" | keys_in > expected
+    [ "$(wc -l < expected)" -ge 15 ] && ok || bad "few keys of the window"
+    comm -23 expected found > missing
+    [ ! -s missing ] && ok || bad "keys of the window that the page does not have: $(< missing)"
+}
+
 # What the sources ask for; what libraries ask for is known to the page alone.
 test_environment() {
     local name

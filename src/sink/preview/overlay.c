@@ -1,9 +1,11 @@
 #include "sink/preview/overlay.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "sink/preview/map.h"
 
 #define MARGIN 12
 #define PADDING 12
@@ -86,6 +88,32 @@ void preview_overlay_labels(struct paint *p, const struct preview_ui *ui, struct
         tag(p, bright, left, y, "unfiltered");
     if (right + tag_width("filtered") <= picture.x + picture.w)
         tag(p, bright, right, y, "filtered");
+}
+
+/* ------------------------------------------------------------------- legend */
+
+/* What the map's brightness means, at the top right. */
+static void legend(struct paint *p, const struct preview_ui *ui, int y)
+{
+    const int most = ui->status.temporal, bar = 64;
+    uint32_t palette[256];
+    char text[32];
+    int width, x;
+
+    (void)snprintf(text, sizeof(text), "%d frames", most);
+    width = paint_text_width("1", 1) + paint_text_width(text, SIZE_MAX) + bar + 28;
+    x = p->width - MARGIN - width;
+    paint_panel(p, panel, (struct paint_box){x, y, width, 24});
+    paint_text(p, bright, x + 6, y + 3, "1", 1);
+    x += 14 + paint_text_width("1", 1);
+    preview_map_palette(palette, most);
+    for (int i = 0; i < bar; i++) {
+        const uint32_t c = palette[(int)(2.0 * pow(most, (i + 0.5) / bar) + 0.5)];
+        const SDL_Color ink = {(Uint8)(c >> 16), (Uint8)(c >> 8), (Uint8)c, 255};
+
+        paint_fill(p, ink, (struct paint_box){x + i, y + 6, 1, 12});
+    }
+    paint_text(p, bright, x + bar + 8, y + 3, text, SIZE_MAX);
 }
 
 /* --------------------------------------------------------------- statistics */
@@ -180,6 +208,8 @@ static const struct {
     {"o", "statistics"},
     {"space", "freeze the picture"},
     {"m", "mirror, in this window only"},
+    {"c", "map of frames averaged: dark is one"},
+    {"t", "averaging over frames on or off"},
     {"s", "snapshot: PNG files, before and after"},
     {"f, F11", "full screen"},
     {"+  -", "radius"},
@@ -241,6 +271,8 @@ void preview_overlay_panels(struct paint *p, const struct preview_ui *ui, int64_
 
     if (ui->frozen)
         tag(p, bright, p->width - MARGIN - tag_width("frozen"), MARGIN, "frozen");
+    if (ui->map && ui->counted && ui->view != VIEW_UNFILTERED)
+        legend(p, ui, ui->frozen ? MARGIN + 30 : MARGIN);
     if (ui->help)
         help(p);
     else if (ui->statistics)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sink/preview/map.h"
+
 enum { BEFORE, AFTER };
 
 /* SDL has textures for the common layouts, but none of 4:2:2 in planes, 4:4:4 or grey, and no
@@ -46,6 +48,10 @@ int preview_picture_open(struct preview_picture *p, SDL_Renderer *renderer,
     p->width = like->width;
     p->height = like->height;
     SDL_SetYUVConversionMode(conversion_mode(like->colour));
+    p->map = SDL_CreateTexture(renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING,
+                               frame_count_columns(like), frame_count_rows(like));
+    if (p->map)
+        (void)SDL_SetTextureBlendMode(p->map, SDL_BLENDMODE_BLEND);
     for (int i = 0; i < 2; i++) {
         p->texture[i] = SDL_CreateTexture(renderer, texture_format(like->format),
                                           SDL_TEXTUREACCESS_STREAMING, like->width, like->height);
@@ -61,6 +67,8 @@ void preview_picture_close(struct preview_picture *p)
     for (int i = 0; i < 2; i++)
         if (p->texture[i])
             SDL_DestroyTexture(p->texture[i]);
+    if (p->map)
+        SDL_DestroyTexture(p->map);
 }
 
 void preview_picture_set(struct preview_picture *p, const struct frame *before,
@@ -69,6 +77,7 @@ void preview_picture_set(struct preview_picture *p, const struct frame *before,
     p->frame[BEFORE] = before;
     p->frame[AFTER] = after;
     p->stale[BEFORE] = p->stale[AFTER] = true;
+    p->map_most = 0;
 }
 
 static void upload(SDL_Texture *t, const struct frame *f)
@@ -86,6 +95,41 @@ static void upload(SDL_Texture *t, const struct frame *f)
     default:
         (void)SDL_UpdateTexture(t, NULL, f->plane[0], pitch[0]);
     }
+}
+
+static void upload_map(SDL_Texture *t, const struct frame *f, int most)
+{
+    uint32_t palette[256];
+    void *pixels;
+    int pitch;
+
+    if (SDL_LockTexture(t, NULL, &pixels, &pitch))
+        return;
+    preview_map_palette(palette, most);
+    preview_map_render(f, palette, pixels, (size_t)pitch / sizeof(*palette));
+    SDL_UnlockTexture(t);
+}
+
+/* Lays the map on the columns from @x0 to @x1 of the window. Its last blocks may reach past the
+ * picture. */
+static void draw_map(struct preview_picture *p, int most, bool mirror, SDL_Rect at, int x0, int x1)
+{
+    const struct frame *const f = p->frame[AFTER];
+    const SDL_Rect clip = {x0, at.y, x1 - x0, at.h};
+    SDL_Rect to = {at.x, at.y, at.w * FRAME_COUNT_BLOCK * frame_count_columns(f) / f->width,
+                   at.h * FRAME_COUNT_BLOCK * frame_count_rows(f) / f->height};
+
+    if (x1 <= x0 || !p->map)
+        return;
+    if (p->map_most != most)
+        upload_map(p->map, f, most);
+    p->map_most = most;
+    if (mirror)
+        to.x = at.x + at.w - to.w;
+    (void)SDL_RenderSetClipRect(p->renderer, &clip);
+    (void)SDL_RenderCopyEx(p->renderer, p->map, NULL, &to, 0.0, NULL,
+                           mirror ? SDL_FLIP_HORIZONTAL : SDL_FLIP_NONE);
+    (void)SDL_RenderSetClipRect(p->renderer, NULL);
 }
 
 /* Draws picture @i between the columns @x0 and @x1 of the window. Only what is seen is uploaded.
@@ -124,4 +168,6 @@ void preview_picture_draw(struct preview_picture *p, const struct preview_ui *ui
         line = right;
     draw_part(p, BEFORE, mirror, at, left, line);
     draw_part(p, AFTER, mirror, at, line, right);
+    if (ui->map && ui->counted)
+        draw_map(p, ui->status.temporal, mirror, at, line, right);
 }

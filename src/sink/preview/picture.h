@@ -14,6 +14,8 @@ struct preview_picture {
     SDL_Texture *texture[2];      /* before, after */
     const struct frame *frame[2]; /* the caller's; NULL = none yet */
     bool stale[2];                /* the texture does not hold the frame yet */
+    SDL_Texture *map;             /* a pixel for each of the counts of the one after */
+    int map_most;                 /* the map in it is drawn for so many frames; 0 = it is stale */
 };
 
 /* A format and colour that a texture can have, nearest to those of @f, which it replaces. */

@@ -32,7 +32,8 @@ enum window_state { WINDOW_OPENING, WINDOW_OPEN, WINDOW_FAILED, WINDOW_GONE };
 /* A picture before and after the filter. Both own their memory. */
 struct pair {
     struct frame before, after;
-    bool compared; /* `before` was given: this is no card */
+    uint8_t *counts; /* memory for those of `after` */
+    bool compared;   /* `before` was given: this is no card */
 };
 
 struct preview {
@@ -90,6 +91,17 @@ static void guarded_adjust(void *user, const char *key, int steps, char *text, s
     (void)pthread_mutex_lock(&p->control_lock);
     if (p->control)
         p->control->adjust(p->control->user, key, steps, text, size);
+    (void)pthread_mutex_unlock(&p->control_lock);
+}
+
+static void guarded_toggle_time(void *user, char *text, size_t size)
+{
+    struct preview *p = user;
+
+    *text = '\0';
+    (void)pthread_mutex_lock(&p->control_lock);
+    if (p->control)
+        p->control->toggle_time(p->control->user, text, size);
     (void)pthread_mutex_unlock(&p->control_lock);
 }
 
@@ -216,13 +228,15 @@ static int start_window(struct preview *p, pthread_t *waker)
 static int alloc_pair(struct pair *pair, const struct frame *picture)
 {
     pair->before = pair->after = *picture;
-    return frame_alloc(&pair->before) || frame_alloc(&pair->after) ? -ENOMEM : 0;
+    pair->counts = malloc(frame_counts_size(picture));
+    return frame_alloc(&pair->before) || frame_alloc(&pair->after) || !pair->counts ? -ENOMEM : 0;
 }
 
 static void free_pair(struct pair *pair)
 {
     frame_free(&pair->before);
     frame_free(&pair->after);
+    free(pair->counts);
 }
 
 static void destroy(struct preview *p)
@@ -328,7 +342,8 @@ static int create(struct preview **ret, const struct sink_config *config)
     p->base.ops = &sink_preview;
     (void)snprintf(p->base.name, sizeof(p->base.name), "preview window");
     p->control = config->control;
-    p->guarded = (struct sink_control){p, guarded_status, guarded_adjust, guarded_quit};
+    p->guarded =
+        (struct sink_control){p, guarded_status, guarded_adjust, guarded_toggle_time, guarded_quit};
     p->alone = config->alone;
     p->base.picture = frame_like(&config->picture);
     preview_window_adapt(&p->base.picture);
@@ -426,6 +441,9 @@ static int preview_write(struct sink *s, const struct frame *f, const struct fra
     if (is_gone(p))
         return 0;
     frame_copy(&p->incoming.after, f);
+    p->incoming.after.counts = f->counts ? p->incoming.counts : NULL;
+    if (f->counts)
+        memcpy(p->incoming.counts, f->counts, frame_counts_size(f));
     p->incoming.compared = before != NULL;
     if (before)
         frame_copy(&p->incoming.before, before);

@@ -20,6 +20,7 @@ void preview_show_pictures(struct preview_show *s, const struct frame *before,
 {
     s->before = before;
     s->after = after;
+    s->ui.counted = after->counts;
     s->redraw = true;
     preview_window_set(s->window, before, after);
 }
@@ -81,6 +82,10 @@ static void press_key(struct preview_show *s, const struct preview_event *e, int
     switch (action.kind) {
     case ACTION_ADJUST:
         s->control->adjust(s->control->user, action.key, action.steps, text, sizeof(text));
+        preview_ui_toast(&s->ui, t_ns, "%s", text);
+        break;
+    case ACTION_TIME:
+        s->control->toggle_time(s->control->user, text, sizeof(text));
         preview_ui_toast(&s->ui, t_ns, "%s", text);
         break;
     case ACTION_SNAPSHOT:

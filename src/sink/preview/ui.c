@@ -101,6 +101,21 @@ static void toggle_mirror(struct preview_ui *ui, int64_t t_ns)
     preview_ui_toast(ui, t_ns, ui->mirror ? "mirrored, in this window only" : "not mirrored");
 }
 
+/* The map lies on the filtered picture. */
+static void toggle_map(struct preview_ui *ui, int64_t t_ns)
+{
+    if (!ui->counted) {
+        preview_ui_toast(ui, t_ns,
+                         ui->have_status && ui->status.temporal <= 1
+                             ? "no map: time is off; t switches it on"
+                             : "no map: frames are not counted now");
+        return;
+    }
+    ui->map = !ui->map;
+    if (ui->map && ui->view == VIEW_UNFILTERED)
+        ui->view = VIEW_FILTERED;
+}
+
 static void toggle_split(struct preview_ui *ui)
 {
     ui->view = ui->view == VIEW_SPLIT ? VIEW_FILTERED : VIEW_SPLIT;
@@ -136,6 +151,11 @@ struct preview_action preview_ui_key(struct preview_ui *ui, int key, bool repeat
     case 'm':
         toggle_mirror(ui, t_ns);
         break;
+    case 'c':
+        toggle_map(ui, t_ns);
+        break;
+    case 't':
+        return (struct preview_action){ACTION_TIME};
     case 's':
         return (struct preview_action){ACTION_SNAPSHOT};
     case 'q':

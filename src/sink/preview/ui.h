@@ -18,6 +18,8 @@ struct preview_ui {
     enum preview_view view;
     double split; /* where the line is: 0 = the picture's left edge, 1 = its right edge */
     bool statistics, help, fullscreen, frozen, mirror;
+    bool map;     /* of the frames that each part of the picture is the mean of */
+    bool counted; /* the picture has counts for it */
 
     bool pressed, dragging; /* a mouse button is down; and it has moved the line */
     double pressed_at;
@@ -32,7 +34,7 @@ struct preview_ui {
     uint64_t n_history;
 };
 
-enum preview_action_kind { ACTION_NONE, ACTION_ADJUST, ACTION_SNAPSHOT, ACTION_QUIT };
+enum preview_action_kind { ACTION_NONE, ACTION_ADJUST, ACTION_TIME, ACTION_SNAPSHOT, ACTION_QUIT };
 
 /* A line of the statistics. */
 struct preview_row {

@@ -181,6 +181,7 @@ static inline void status(void *user, struct status *ret)
         .radius_last = 3,
         .sigma_color = 18.0,
         .sigma_space = 2.5,
+        .temporal = 16,
         .frames_dropped = 4,
         .engine = "simd",
         .device = "a device with a name that is longer than the panel is wide",
@@ -197,7 +198,12 @@ static inline void adjust(void *user, const char *key, int steps, char *text, si
     (void)pthread_mutex_unlock(&lock);
 }
 
-static const struct sink_control control = {NULL, status, adjust, quit};
+static inline void toggle_time(void *user, char *text, size_t size)
+{
+    adjust(user, "time", 0, text, size);
+}
+
+static const struct sink_control control = {NULL, status, adjust, toggle_time, quit};
 
 static inline int quits(void)
 {

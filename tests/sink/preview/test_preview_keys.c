@@ -135,6 +135,62 @@ static void test_f_and_escape(void **state)
     close_well(s);
 }
 
+/* A picture of 320 x 240 with counts in halves of a frame: @left in its left half, @right in the
+ * other. */
+static struct frame make_counted(const struct sink *s, struct rgb c, uint8_t left, uint8_t right)
+{
+    static uint8_t counts[30][40];
+    struct frame f = make_frame(s, c, c);
+
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 40; x++)
+            counts[y][x] = x < 20 ? left : right;
+    f.counts = counts[0];
+    return f;
+}
+
+/* The map on red. */
+static const struct rgb one_frame = {{43, 19, 23}}, all_frames = {{159, 184, 207}};
+
+static void test_c_shows_the_map(void **state)
+{
+    struct sink *s = open_pair(blue, red);
+
+    (void)state;
+    press("c"); /* there are no counts yet */
+    write_pair(s, make_frame(s, blue, blue), make_frame(s, blue, red));
+    expect_halves(blue, red);
+    write_pair(s, make_frame(s, blue, blue), make_counted(s, red, 2, 32));
+    expect_halves(red, red);
+    press("c");
+    expect_halves(one_frame, all_frames);
+    press("v");
+    expect_sides(50, blue, all_frames);
+    drag(50, 75);
+    expect_sides(75, blue, all_frames);
+    press("v");
+    expect_halves(one_frame, all_frames);
+    press("m");
+    expect_halves(all_frames, one_frame);
+    press("b");
+    expect_halves(blue, blue);
+    press("b");
+    expect_halves(all_frames, one_frame);
+    /* One that has none is seen as it is, whatever was in its memory. */
+    for (int i = 0; i < 4; i++) {
+        write_pair(s, make_frame(s, blue, blue),
+                   i % 2 ? make_frame(s, red, blue) : make_frame(s, blue, red));
+        expect_halves(i % 2 ? blue : red, i % 2 ? red : blue);
+    }
+    write_pair(s, make_frame(s, blue, blue), make_counted(s, red, 2, 2));
+    expect_halves(one_frame, one_frame);
+    write_pair(s, make_frame(s, blue, blue), make_counted(s, red, 32, 2));
+    expect_halves(one_frame, all_frames); /* it is mirrored */
+    press("c");
+    expect_halves(red, red);
+    close_well(s);
+}
+
 /* -------------------------------------------------------------------- texts */
 
 static struct sink *open_large(void)
@@ -187,10 +243,10 @@ static void test_messages_fade(void **state)
 
 static void test_keys_adjust(void **state)
 {
-    static const char *const keys[] = {"plus",        "equal",  "minus", "bracketright",
-                                       "bracketleft", "period", "comma", "KP_Add"};
+    static const char *const keys[] = {
+        "plus", "equal", "minus", "bracketright", "bracketleft", "period", "comma", "KP_Add", "t"};
     static const char wanted[] = "radius +1;radius +1;radius -1;sigma-color +1;sigma-color -1;"
-                                 "sigma-space +1;sigma-space -1;radius +1;";
+                                 "sigma-space +1;sigma-space -1;radius +1;time +0;";
     struct sink *s = open_pair(red, blue);
     char seen[sizeof(adjusted)] = "";
 
@@ -271,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_the_card),
         cmocka_unit_test(test_m_mirrors),
         cmocka_unit_test(test_space_freezes),
+        cmocka_unit_test(test_c_shows_the_map),
         cmocka_unit_test(test_f_and_escape),
         cmocka_unit_test(test_o_shows_statistics),
         cmocka_unit_test(test_h_shows_help),

@@ -50,12 +50,15 @@ static void test_adjusting_keys(void **state)
 /* Holding a key down must not flicker between two states, nor save a hundred snapshots. */
 static void test_other_keys_do_not_repeat(void **state)
 {
-    static const int keys[] = {'b', 'v', 'o', 'h', 'f', ' ', 'm', 's', 'q', KEY_ESCAPE, KEY_F11};
+    static const int keys[] = {'b', 'v', 'o', 'h', 'f',        ' ',    'm',
+                               'c', 't', 's', 'q', KEY_ESCAPE, KEY_F11};
 
     (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        struct preview_ui ui = fresh(), same = fresh();
+        struct preview_ui ui = fresh(), same;
 
+        ui.counted = true;
+        same = ui;
         assert_int_equal(preview_ui_key(&ui, keys[i], true, 0).kind, ACTION_NONE);
         assert_memory_equal(&ui, &same, sizeof(ui));
     }
@@ -67,7 +70,7 @@ static void test_unknown_keys_do_nothing(void **state)
 
     (void)state;
     for (int key = 0; key < 300; key++)
-        if (!strchr("bvohf msq+=-[],.", key) && key != KEY_ESCAPE && key != KEY_F11)
+        if (!strchr("bvohf mctsq+=-[],.", key) && key != KEY_ESCAPE && key != KEY_F11)
             assert_int_equal(press(&ui, key), ACTION_NONE);
     assert_memory_equal(&ui, &same, sizeof(ui));
 }
@@ -109,6 +112,7 @@ static void test_escape_goes_back_by_one(void **state)
     assert_int_equal(press(&ui, KEY_ESCAPE), ACTION_QUIT);
     assert_int_equal(press(&ui, 'q'), ACTION_QUIT);
     assert_int_equal(press(&ui, 's'), ACTION_SNAPSHOT);
+    assert_int_equal(press(&ui, 't'), ACTION_TIME);
 }
 
 static void test_toggles(void **state)
@@ -125,6 +129,45 @@ static void test_toggles(void **state)
         assert_int_equal(ui.mirror, !i);
         assert_int_equal(ui.statistics, !i);
         assert_int_equal(ui.fullscreen, !i);
+    }
+}
+
+/* The map lies on the filtered picture, which it brings back. Without counts there is none, and the
+ * key says why. */
+static void test_map(void **state)
+{
+    static const struct {
+        bool map, counted;
+        int temporal;
+        enum preview_view view;
+        bool map_after;
+        enum preview_view view_after;
+        const char *toast;
+    } cases[] = {
+        {false, true, 16, VIEW_FILTERED, true, VIEW_FILTERED, ""},
+        {false, true, 16, VIEW_SPLIT, true, VIEW_SPLIT, ""},
+        {false, true, 16, VIEW_UNFILTERED, true, VIEW_FILTERED, ""},
+        {true, true, 16, VIEW_FILTERED, false, VIEW_FILTERED, ""},
+        {true, true, 16, VIEW_UNFILTERED, false, VIEW_UNFILTERED, ""},
+        {false, false, 1, VIEW_SPLIT, false, VIEW_SPLIT, "no map: time is off; t switches it on"},
+        {true, false, 1, VIEW_SPLIT, true, VIEW_SPLIT, "no map: time is off; t switches it on"},
+        {false, false, 16, VIEW_FILTERED, false, VIEW_FILTERED,
+         "no map: frames are not counted now"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct preview_ui ui = fresh();
+        const struct status s = {.temporal = cases[i].temporal};
+
+        preview_ui_set_status(&ui, &s, MS);
+        ui.map = cases[i].map;
+        ui.counted = cases[i].counted;
+        ui.view = cases[i].view;
+        assert_int_equal(press(&ui, 'c'), ACTION_NONE);
+        assert_int_equal(ui.map, cases[i].map_after);
+        assert_int_equal(ui.view, cases[i].view_after);
+        assert_string_equal(ui.toast, cases[i].toast);
     }
 }
 
@@ -340,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_escape_goes_back_by_one),
         cmocka_unit_test(test_toggles),
+        cmocka_unit_test(test_map),
         cmocka_unit_test(test_a_click_is_no_drag),
         cmocka_unit_test(test_dragging),
         cmocka_unit_test(test_arrows_move_the_line),
