@@ -195,7 +195,7 @@ static void store(const struct frame *out, int component, int x, int y, double v
 {
     const struct samples s = frame_samples(out, component);
 
-    s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] = (uint8_t)(value + 0.5);
+    s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] = (uint8_t)fmin(value + 0.5, 255.0);
 }
 
 static void filter_chroma_sample(const struct reference *r, const struct frame *in,

@@ -192,6 +192,27 @@ static void test_mean_and_measured_noise(void **state)
     }
 }
 
+/* A mean may lie above 255, where motion is followed between samples; what is shown may not. */
+static void test_white_stays_white(void **state)
+{
+    const struct filter f = {.radius = 0, .sigma_space = 1, .sigma_color = 20, .temporal = 64};
+    uint64_t seed = 1;
+    struct run r;
+
+    (void)state;
+    open_run(&r, FRAME_GREY);
+    for (int t = 0; t < 40; t++) {
+        for (int k = 0; k < WIDTH * HEIGHT; k++)
+            r.in.plane[0][(size_t)(k / WIDTH) * r.in.stride[0] + (size_t)(k % WIDTH)] =
+                (uint8_t)(random_next(&seed) % 2 ? 255 : 255 - random_next(&seed) % 50);
+        filter_one(&r, &f);
+        for (int k = 0; k < WIDTH * HEIGHT; k++)
+            assert_true(
+                r.out.plane[0][(size_t)(k / WIDTH) * r.out.stride[0] + (size_t)(k % WIDTH)] > 128);
+    }
+    close_run(&r);
+}
+
 /* What is known of the pictures, and only what was asked for. */
 static void test_report(void **state)
 {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_one_frame_is_no_past),
         cmocka_unit_test(test_mean_and_measured_noise),
+        cmocka_unit_test(test_white_stays_white),
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_others_refuse),
     };
