@@ -2,14 +2,17 @@
 /* The integers from which filter/noise.h tells how much noise there is: per block of 16x16 luma
  * samples, from two pictures and the motion between them. Every engine counts the same.
  *
- * Per block, chroma repeated on the luma grid, S_ij = sum of c_i c_j and S_i = sum of c_i over its
- * n = 256 pixels, for components i, j of Y, U, V: moved    c = x_t(p) - x_{t-1}(p + v), v rounded
- * to whole chroma samples: variance_ij = (n S_ij - S_i S_j) / n^2, halved still    c = x_t itself,
- * about a plane fitted to it: with A_i = sum of u c_i, B_i likewise for rows, u = -15, -13 .. 15: n
- * S_ij - S_i S_j - (A_i A_j + B_i B_j) / 85, over n^2 Both are taken to R'G'B' by the sum over i, j
- * of Q_ij variance_ij with Q = M^T M, rounded to 1/4096. The smaller one is counted in noise_bin()
- * of it. The share that a binomial 3x3 filter leaves is that of `moved`, over the 14x14 pixels
- * whose neighbours are in the block. Blocks that reach past the edge are left out. */
+ * Per block, over its n = 256 pixels and for components i, j of Y, U, V, chroma repeated on the
+ * luma grid, with S_ij = sum of c_i c_j and S_i = sum of c_i:
+ *   moved  c = x_t(p) - x_{t-1}(p + v), v rounded to whole chroma samples:
+ *              variance_ij = (n S_ij - S_i S_j) / (2 n^2)
+ *   still  c = x_t itself, about a plane fitted to it: with A_i = sum of u c_i over columns
+ *          u = -15, -13 .. 15, and B_i likewise over rows:
+ *              variance_ij = (n S_ij - S_i S_j - (A_i A_j + B_i B_j) / 85) / n^2
+ * Both are taken to R'G'B' by the sum over i, j of Q_ij variance_ij with Q = M^T M, rounded to
+ * 1/4096. The smaller one is counted in noise_bin() of it. The share that a binomial 3x3 filter
+ * leaves is that of `moved`, over the 14x14 pixels whose neighbours are in the block. Blocks that
+ * reach past the edge are left out. */
 #include "engine/time/motion.h"
 #include "filter/noise.h"
 
