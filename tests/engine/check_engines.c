@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "engine/table.h"
-#include "tests/lib/images.h"
+#include "tests/engine/bound.h"
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
 
@@ -114,15 +114,6 @@ struct totals {
     struct difference all;
 };
 
-/* One sample of a small picture may be 2 levels off; over all cases the bound is strict. */
-static bool within_bound(const struct difference *d)
-{
-    const long allowed = d->n_samples < 2000 ? 1 : d->n_samples / 1000;
-
-    return d->max <= 2 && d->n_over_1 <= allowed &&
-           (d->n_samples < 1000 || difference_psnr(d) >= 50.0);
-}
-
 static void run_case(struct engine *e, struct engine *truth, const struct test_case *t,
                      struct totals *totals)
 {
@@ -155,10 +146,7 @@ static void run_case(struct engine *e, struct engine *truth, const struct test_c
         describe(t, "wrote outside the picture");
         totals->n_failed++;
     }
-    totals->all.max = d.max > totals->all.max ? d.max : totals->all.max;
-    totals->all.n_samples += d.n_samples;
-    totals->all.n_over_1 += d.n_over_1;
-    totals->all.sum_squares += d.sum_squares;
+    difference_add(&totals->all, &d);
 done:
     guarded_free(&in);
     guarded_free(&out);

@@ -246,30 +246,6 @@ static void test_report(void **state)
     close_run(&r);
 }
 
-/* Engines that cannot do it say so. */
-static void test_others_refuse(void **state)
-{
-    const struct filter filters[] = {
-        {.radius = 2, .sigma_space = 1, .sigma_color = 20, .temporal = 2},
-        {.radius = 2, .sigma_space = 1}};
-    const struct engine_config config = {.threads = 1};
-    struct frame f[2];
-    struct engine *e;
-    struct error err;
-
-    (void)state;
-    assert_int_equal(engine_simd.create(&e, &config, &err), 0);
-    for (int i = 0; i < 2; i++) {
-        f[i] = (struct frame){.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT};
-        assert_int_equal(frame_alloc(&f[i]), 0);
-    }
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(engine_simd.submit(e, &f[0], &f[1], &filters[i]), -EINVAL);
-    for (int i = 0; i < 2; i++)
-        frame_free(&f[i]);
-    engine_simd.destroy(e);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,7 +256,6 @@ int main(void)
         cmocka_unit_test(test_mean_and_measured_noise),
         cmocka_unit_test(test_white_stays_white),
         cmocka_unit_test(test_report),
-        cmocka_unit_test(test_others_refuse),
     };
 
     return cmocka_run_group_tests_name("reference in time", tests, NULL, NULL);

@@ -54,17 +54,18 @@ static size_t plane_bytes_of(const struct row_plan *plan, const struct frame *sh
            FRAME_ALIGN;
 }
 
-int band_rows(const struct row_plan *plan, const struct frame *shape)
+int band_rows(const struct row_plan *plan, const struct frame *shape, int n_frames)
 {
-    const size_t row = plane_bytes_of(plan, shape) * ROW_PLANES;
+    const size_t row = plane_bytes_of(plan, shape) * ROW_PLANES * (size_t)n_frames;
     const int rows = (int)(CACHE_BYTES / row) / 2 * 2 - 2 * plan->reach_y;
 
     return rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
 }
 
-int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape, int n_rows)
+int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
+                 int n_frames, int n_rows)
 {
-    const size_t rows = (size_t)(n_rows + 2 * plan->reach_y);
+    const size_t rows = (size_t)(n_rows + 2 * plan->reach_y) * (size_t)n_frames;
     const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
     const size_t row_table = round_up(rows * sizeof(b->rows[0]), FRAME_ALIGN);
     size_t size;
@@ -72,7 +73,7 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->plane_bytes = plane_bytes_of(plan, shape);
     b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
     size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
-           3 * columns * sizeof(float);
+           5 * columns * sizeof(float);
     if (size > b->size) {
         uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
 
@@ -90,6 +91,8 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->planes = b->memory + row_table;
     b->bytes = b->planes + rows * ROW_PLANES * b->plane_bytes;
     b->sums = (float *)(void *)(b->bytes + BYTE_ROWS * b->byte_stride);
+    b->per[0] = b->sums + 3 * columns;
+    b->per[1] = b->per[0] + columns;
     return 0;
 }
 
@@ -251,36 +254,106 @@ static void write_row(struct band *b, const struct row_kernels *kernels, const s
     memcpy(frame_row(out, 2, cy), v, (size_t)columns);
 }
 
-/* Reads the rows @top..@bottom - 1 and points b->rows at those from @first - reach on. */
-static void load_rows(struct band *b, const struct row_kernels *kernels,
-                      const struct row_plan *plan, const struct frame *in, int first, int last)
+/* One row of the mean over frames to the @row-th luma row and the @chroma_row-th chroma row that
+ * are kept; a @chroma_row below 0 is none. */
+static void load_mean(struct band *b, const struct row_kernels *kernels,
+                      const struct row_plan *plan, const uint16_t *from[3], int row, int chroma_row,
+                      int columns, bool pair)
 {
-    const enum row_layout layout = plan_layout(in->format);
-    const int vshift = format_table[in->format].vshift, columns = columns_of(in);
+    float *const y0 = plane_row(b, row, PLANE_Y0), *const y1 = plane_row(b, row, PLANE_Y1);
+    uint16_t *const even = (uint16_t *)(void *)byte_row(b, BYTES_Y0);
+    uint16_t *const odd = (uint16_t *)(void *)byte_row(b, BYTES_Y1);
+
+    if (pair) {
+        kernels->split16(from[0], even, odd, columns);
+        kernels->luma16(&plan->scale, even, y0, columns);
+        kernels->luma16(&plan->scale, odd, y1, columns);
+        pad_row(plan, y1, y0, last_sample(b, y1, columns), columns);
+    } else {
+        kernels->luma16(&plan->scale, from[0], y0, columns);
+    }
+    pad_row(plan, y0, y0, last_sample(b, pair ? y1 : y0, columns), columns);
+    if (chroma_row >= 0) {
+        float *const planes[3] = {plane_row(b, chroma_row, PLANE_C),
+                                  plane_row(b, chroma_row, PLANE_U),
+                                  plane_row(b, chroma_row, PLANE_V)};
+
+        kernels->chroma16(&plan->scale, from[1], from[2], planes, columns);
+        for (int p = 0; p < 3; p++)
+            pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
+    }
+}
+
+/* Reads row @y of the frame @k before to the @row-th luma row and the @chroma_row-th chroma row. */
+static void load_row(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
+                     const struct band_input *in, int k, int y, int row, int chroma_row)
+{
+    const struct frame *f = in->frame[k];
+    const int columns = columns_of(f);
+    const bool pair = plan_layout(f->format) == ROWS_PAIR;
+
+    const uint8_t *luma;
+
+    if (in->mean) {
+        const uint16_t *from[3];
+
+        for (int c = 0; c < format_table[f->format].components; c++)
+            from[c] = levels_row(in->mean, c, c ? y >> format_table[f->format].vshift : y);
+        load_mean(b, kernels, plan, from, row, chroma_row, columns, pair);
+        return;
+    }
+    luma = read_row(b, kernels, f, y, columns, chroma_row >= 0);
+    if (plan->arithmetic == ROWS_TABLE)
+        load_table_luma(b, kernels, plan, luma, row, columns);
+    else
+        load_luma(b, kernels, plan, luma, row, columns, pair);
+    if (chroma_row >= 0)
+        load_chroma(b, kernels, plan, chroma_row, columns);
+}
+
+/* Reads the rows of the frame @k before that those from @first to @last - 1 need, and points
+ * b->rows at them, from @first - reach on. */
+static void load_rows(struct band *b, const struct row_kernels *kernels,
+                      const struct row_plan *plan, const struct band_input *in, int k, int first,
+                      int last)
+{
+    const struct frame *f = in->frame[k];
+    const int vshift = format_table[f->format].vshift;
     const int wanted = first - plan->reach_y, end = last + plan->reach_y;
-    const int top = wanted > 0 ? wanted : 0, bottom = end < in->height ? end : in->height;
+    const int top = wanted > 0 ? wanted : 0, bottom = end < f->height ? end : f->height;
+    const int kept = k * (end - wanted);
     int loaded = -1; /* the last chroma row */
 
     for (int y = top; y < bottom; y++) {
-        const bool chroma = layout != ROWS_GREY && y >> vshift != loaded;
-        const uint8_t *luma = read_row(b, kernels, in, y, columns, chroma);
+        const bool chroma = plan_layout(f->format) != ROWS_GREY && y >> vshift != loaded;
 
-        if (plan->arithmetic == ROWS_TABLE)
-            load_table_luma(b, kernels, plan, luma, y - top, columns);
-        else
-            load_luma(b, kernels, plan, luma, y - top, columns, layout == ROWS_PAIR);
-        if (chroma) {
+        if (chroma)
             loaded = y >> vshift;
-            load_chroma(b, kernels, plan, loaded - (top >> vshift), columns);
-        }
+        load_row(b, kernels, plan, in, k, y, kept + y - top,
+                 chroma ? kept + loaded - (top >> vshift) : -1);
     }
     for (int y = wanted; y < end; y++) {
         const int row = y < top ? top : y >= bottom ? bottom - 1 : y;
 
         for (int p = 0; p < ROW_PLANES; p++)
-            b->rows[y - wanted].plane[p] = plane_row(
-                b, p < PLANE_C ? row - top : (row >> vshift) - (top >> vshift), (enum row_plane)p);
+            b->rows[kept + y - wanted].plane[p] =
+                plane_row(b, kept + (p < PLANE_C ? row - top : (row >> vshift) - (top >> vshift)),
+                          (enum row_plane)p);
     }
+}
+
+/* What squared distances are multiplied by in row @y. */
+static void load_factors(struct band *b, const struct band_input *in, int y)
+{
+    const int columns = columns_of(in->frame[0]);
+    const int n = in->frame[0]->width / columns; /* luma columns to a column of the planes */
+    const uint8_t *bright = in->brightness ? in->brightness + (size_t)y * in->stride : NULL;
+    const uint8_t *count = in->count ? in->count + (size_t)y * in->stride : NULL;
+
+    for (int x = 0; x < columns; x++)
+        for (int i = 0; i < n; i++)
+            b->per[i][x] = in->by_brightness[bright ? bright[n * x + i] : 0] *
+                           in->by_count[count ? count[n * x + i] : 0];
 }
 
 static enum row_joint joint_of(const struct frame *f, int y)
@@ -307,22 +380,30 @@ static void filter_table_rows(struct band *b, const struct row_kernels *kernels,
 }
 
 void band_run(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
-              const struct frame *in, const struct frame *out, int first, int last)
+              const struct band_input *in, bool each, const struct frame *out, int first, int last)
 {
-    const enum row_layout layout = plan_layout(in->format);
-    struct row_job job = {.plan = plan, .columns = columns_of(in), .sums = b->sums};
+    const enum row_layout layout = plan_layout(out->format);
+    struct row_job job = {.plan = plan,
+                          .columns = columns_of(out),
+                          .n_frames = in->n_frames,
+                          .frame_step = last - first + 2 * plan->reach_y,
+                          .sums = b->sums,
+                          .per = {b->per[0], b->per[1]}};
 
     for (int i = 0; i < 8; i++)
         job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
-    load_rows(b, kernels, plan, in, first, last);
+    for (int k = 0; k < in->n_frames; k++)
+        load_rows(b, kernels, plan, in, k, first, last);
     if (plan->arithmetic == ROWS_TABLE) {
         filter_table_rows(b, kernels, &job, out, first, last);
         return;
     }
     for (int y = first; y < last; y++) {
         job.rows = &b->rows[y - first + plan->reach_y];
-        job.joint = joint_of(in, y);
-        kernels->filter[plan->arithmetic][layout](&job);
+        job.joint = joint_of(out, y);
+        if (each)
+            load_factors(b, in, y);
+        (each ? kernels->each : kernels->filter)[plan->arithmetic][layout](&job);
         write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }
 }

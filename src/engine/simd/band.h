@@ -2,6 +2,7 @@
 /* A band is a few neighbouring rows of a frame on their way through the filter: read into
  * planes with the rows above and below that the window needs, filtered row by row, and
  * written back in the frame's format, all while they are in the processor's cache. */
+#include "engine/simd/levels.h"
 #include "engine/simd/plan.h"
 #include "picture/frame.h"
 
@@ -16,18 +17,32 @@ struct band {
     size_t plane_bytes; /* from one plane of a row to the next */
     uint8_t *bytes;     /* rows of samples as in frames */
     size_t byte_stride;
-    float *sums;
+    float *sums, *per[2];
+};
+
+/* What is filtered. */
+struct band_input {
+    /* The newest first; more than one is a window in time. */
+    const struct frame *frame[FILTER_MAX_WINDOW];
+    int n_frames;
+    const struct levels *mean; /* in place of the newest frame's own samples; or NULL */
+    /* For a plan of plan_make_each(): what an inverse square of the range sigma is the product of,
+     * by the bytes of two planes with rows of @stride; without a plane the first entry counts. */
+    const uint8_t *brightness, *count;
+    size_t stride;
+    float by_brightness[256], by_count[256];
 };
 
 void band_finish(struct band *b);
 
 /* Rows of a band with which its planes fit the cache, even and at least 8. */
-int band_rows(const struct row_plan *plan, const struct frame *shape);
+int band_rows(const struct row_plan *plan, const struct frame *shape, int n_frames);
 
 /* Makes room for bands of @n_rows rows of frames like @shape. -ENOMEM. */
 int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
-                 int n_rows);
+                 int n_frames, int n_rows);
 
-/* Filters the rows @first..@last - 1 of @in to @out. @first is even. */
+/* Filters the rows @first..@last - 1 of @in to @out. @first is even. @each: the plan was made by
+ * plan_make_each(). */
 void band_run(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
-              const struct frame *in, const struct frame *out, int first, int last);
+              const struct band_input *in, bool each, const struct frame *out, int first, int last);

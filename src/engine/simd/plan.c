@@ -268,7 +268,7 @@ static void make_taps(struct row_plan *plan, const struct fixed_form *form, cons
                       enum row_layout layout, double limit)
 {
     const int reach = layout == ROWS_PAIR ? (f->radius + 1) / 2 : f->radius;
-    const double own = space_exponent(f, 1, 0);
+    const double own = f->radius ? space_exponent(f, 1, 0) : 1000.0;
     double sum = exp(-own), w;
 
     set_space(plan, form, &plan->own, 0, own);
@@ -348,6 +348,11 @@ static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
     return sqrt(0.5 / log(2.0)) / f->sigma_color;
 }
 
+static void clear_taps(struct row_plan *plan)
+{
+    plan->n_taps = plan->n_runs = plan->reach_x = plan->reach_y = 0;
+}
+
 void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
                enum row_layout layout, bool prefers_table)
 {
@@ -355,7 +360,7 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
     struct fixed_form form = {0};
     const double scale = choose_arithmetic(plan, &form, f, &l, layout, prefers_table);
 
-    plan->n_taps = plan->n_runs = plan->reach_x = plan->reach_y = 0;
+    clear_taps(plan);
     plan->shift = form.shift;
     plan->centre = (uint16_t)fixed_weight(&form, form.half);
     plan->cap = (uint16_t)(65535 >> form.shift);
@@ -368,4 +373,29 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
         make_table_taps(plan, &form, f);
     else
         make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
+}
+
+void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
+                    enum row_layout layout)
+{
+    const struct colour_distance l = colour_distance(colour);
+    const struct fixed_form none = {0};
+    const double st2 = 2.0 * f->sigma_time * f->sigma_time;
+    double w;
+
+    plan->arithmetic = f->range == RANGE_GAUSSIAN ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
+    plan->scale =
+        scale_of(&l, sqrt(f->range == RANGE_GAUSSIAN ? 0.5 / log(2.0) : 0.5), plan->arithmetic);
+    clear_taps(plan);
+    plan->here_tap = (struct row_tap){0};
+    make_taps(plan, &none, f, layout, INFINITY);
+    plan->here = (struct row_run){
+        .pairs = make_tap(plan, &none, &plan->here_tap, f, layout, &w),
+        .n_taps = 1,
+    };
+    for (int k = 0; k < FILTER_MAX_WINDOW; k++) {
+        const double x = f->sigma_time > 0.0 ? k * k / st2 : 0.0;
+
+        plan->time[k] = (float)(f->range == RANGE_GAUSSIAN ? x / log(2.0) : exp(-x));
+    }
 }

@@ -9,3 +9,8 @@ enum row_layout plan_layout(enum frame_format format);
 /* @filter has a radius of 1 or more. @prefers_table: see struct row_kernels. */
 void plan_make(struct row_plan *plan, const struct filter *filter, struct colour colour,
                enum row_layout layout, bool prefers_table);
+
+/* For kernels with a range sigma for each pixel (row_kernels.each), which are told the inverse of
+ * its square. That of @filter does not matter, and a radius of 0 is fine. */
+void plan_make_each(struct row_plan *plan, const struct filter *filter, struct colour colour,
+                    enum row_layout layout);

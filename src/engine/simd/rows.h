@@ -99,7 +99,12 @@ struct row_plan {
                    * makes a distance an index, of which the last one stands for all beyond */
     uint8_t table[2][ROW_TABLE_SIZE]; /* low and high bytes of the weights of ROWS_TABLE */
     int reach_x, reach_y;             /* the furthest k and dy of a tap */
-    struct row_tap own; /* the two pixels of the column itself to each other, as TAP_EVEN */
+    struct row_tap own;  /* the two pixels of the column itself to each other, as TAP_EVEN */
+    struct row_run here; /* of row_kernels.each: the column itself in the frames before */
+    struct row_tap here_tap;
+    /* Of row_kernels.each: what the frame so many before counts; ROWS_GAUSSIAN an exponent,
+     * ROWS_LORENTZIAN a factor. */
+    float time[FILTER_MAX_WINDOW];
     uint16_t centre;    /* ROWS_FIXED: a pixel's weight to itself */
     int n_taps, n_runs; /* all but the column itself; of ROWS_TABLE, all */
     struct row_run run[ROW_TAPS_MAX];
@@ -113,6 +118,11 @@ enum row_joint { JOINT_NONE, JOINT_STORE, JOINT_ADD };
 struct row_job {
     const struct row_plan *plan;
     const struct row_planes *rows; /* of the row to filter; rows[dy] for the others */
+    /* Of row_kernels.each: the same row of the frame k before is rows[k * frame_step]. */
+    int n_frames, frame_step;
+    /* Likewise: what a squared distance is multiplied by, of even luma (all luma if single) and of
+     * odd luma; rounded up to whole vectors. */
+    const float *per[2];
     int columns;
     enum row_joint joint;
     float *sums; /* 3 rows of `columns`, rounded up to whole vectors, unless JOINT_NONE */
@@ -121,17 +131,25 @@ struct row_job {
     uint8_t *out[8];
 };
 
+struct mean_job;
+
 /* The instruction set's versions of all that touches every sample. */
 struct row_kernels {
     const char *name;  /* as in BILATCAM_CPU */
     const char *label; /* as in the manual of the processor */
     void (*filter[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
+    /* The same with a range sigma for each pixel, and with frames before; NULL: there is none. */
+    void (*each[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
     bool prefers_table; /* ROWS_TABLE is quicker than ROWS_FIXED; else it is for tests, or NULL */
     /* 8-bit samples to planes, [0] fixed point and [1] floating point, `n` of them rounded up to
      * whole vectors. */
     void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
     void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
                       void *const plane[3], int n);
+    /* The same from 16-bit samples, in units of 1/256. */
+    void (*luma16)(const struct row_scale *s, const uint16_t *y, float *plane, int n);
+    void (*chroma16)(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
+                     float *const plane[3], int n);
     /* The same for ROWS_TABLE, where it is: `n` columns, of 2 y each. */
     void (*table_luma)(const struct row_scale *s, const uint8_t *y, const uint8_t *u,
                        const uint8_t *v, int16_t *const plane[2], int n);
@@ -140,6 +158,11 @@ struct row_kernels {
     /* Every other byte; exactly 2 n bytes of the interleaved row are touched. */
     void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
     void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
+    void (*split16)(const uint16_t *ab, uint16_t *a, uint16_t *b, int n);
+    /* The middle one of three rows under a binomial 3x3, rounded. */
+    void (*brightness)(const uint8_t *above, const uint8_t *row, const uint8_t *below, uint8_t *to,
+                       int n);
+    void (*mean)(const struct mean_job *job); /* time/mean.h */
 };
 
 /* Every set of this program's architecture is built in; cpu.h knows which of them run here. */

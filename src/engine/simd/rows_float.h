@@ -7,6 +7,14 @@
 struct real_state {
     F centre[ROW_PLANES];
     F y[2], u, v, w[2]; /* sums */
+    F per[2], time;     /* of `each` */
+};
+
+/* What a kernel is made for; constants where they are inlined. */
+struct real_kind {
+    enum row_layout layout;
+    enum row_arithmetic arithmetic;
+    bool each;
 };
 
 /* The weights 2^-(z + space) of @n squared distances, within 1e-4: an integral power of two by
@@ -60,13 +68,27 @@ INLINE F real_load(const struct row_planes *q, enum row_plane p, ptrdiff_t x)
     return f_load((const float *)q->plane[p] + x);
 }
 
-INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct row_planes *q,
-                     ptrdiff_t x, int pairs, enum row_layout layout, enum row_arithmetic a)
+/* The weights from sums of squares, for which each pixel has a factor. */
+INLINE void real_weights_each(const struct real_state *s, F z[4], const struct row_tap *tap,
+                              const struct row_pairs *p, enum row_arithmetic a)
 {
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(z[i], s->per[p->from[i]]);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] =
+        f_add(z[i], a == ROWS_LORENTZIAN ? f_set1(1.0F) : s->time);
+    real_weights(z, tap, p, a);
+    if (a == ROWS_LORENTZIAN)
+        UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(z[i], s->time);
+}
+
+INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct row_planes *q,
+                     ptrdiff_t x, int pairs, struct real_kind kind)
+{
+    const enum row_layout layout = kind.layout;
+    const enum row_arithmetic a = kind.arithmetic;
     const struct row_pairs p = row_pairs(pairs, layout);
     const F zero = f_set1(0.0F);
     F dc = zero, du = zero, dv = zero, sum = zero, w[2] = {zero, zero};
-    F base = f_set1(a == ROWS_LORENTZIAN ? 1.0F : 0.0F);
+    F base = f_set1(a == ROWS_LORENTZIAN && !kind.each ? 1.0F : 0.0F);
     F y[2], dy[4] = {zero, zero, zero, zero}, z[4] = {zero, zero, zero, zero};
 
     y[0] = real_load(q, PLANE_Y0, x);
@@ -81,7 +103,10 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
         f_sub(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(base, f_mul(z[i], z[i]));
-    real_weights(z, t, &p, a);
+    if (kind.each)
+        real_weights_each(s, z, t, &p, a);
+    else
+        real_weights(z, t, &p, a);
     UNROLLED for (int i = 0; i < p.n; i++)
     {
         const int from = p.from[i];
@@ -126,74 +151,115 @@ INLINE bool real_mean_chroma(struct real_state *s, const struct row_job *job, si
     return true;
 }
 
-INLINE const struct row_tap *real_run(struct real_state *s, const struct row_job *job, ptrdiff_t x,
-                                      const struct row_tap *t, int n, int pairs,
-                                      enum row_layout layout, enum row_arithmetic a)
+INLINE const struct row_tap *real_run(struct real_state *s, const struct row_planes *rows,
+                                      ptrdiff_t x, const struct row_tap *t, int n, int pairs,
+                                      struct real_kind kind)
 {
     for (const struct row_tap *end = t + n; t < end; t++)
-        real_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout, a);
+        real_tap(s, t, &rows[t->dy], x + t->k, pairs, kind);
     return t;
+}
+
+/* The pixels of the column itself to each other, where each has a factor. */
+INLINE void real_own_each(struct real_state *s, const struct row_tap *own,
+                          enum row_arithmetic arithmetic)
+{
+    const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_PAIR);
+    const F one = f_set1(1.0F), zero = f_set1(0.0F);
+    const F dy = f_sub(s->centre[PLANE_Y1], s->centre[PLANE_Y0]);
+    F z[4] = {f_mul(dy, dy), f_mul(dy, dy), zero, zero};
+
+    real_weights_each(s, z, own, &pairs, arithmetic);
+    s->y[0] = f_mul(dy, z[0]);
+    s->y[1] = f_sub(zero, f_mul(dy, z[1]));
+    for (int i = 0; i < 2; i++)
+        s->w[i] = f_add(one, z[i]);
 }
 
 /* The pixels of the column itself: the centre weighs 1, its partner has the same chroma. */
 INLINE void real_begin(struct real_state *s, const struct row_job *job, ptrdiff_t x,
-                       enum row_layout layout, enum row_arithmetic a)
+                       struct real_kind kind)
 {
+    const enum row_layout layout = kind.layout;
     const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_SINGLE);
     const F zero = f_set1(0.0F), one = f_set1(1.0F);
 
-    *s = (struct real_state){{zero, zero, zero, zero, zero}, {zero, zero}, zero, zero, {one, zero}};
+    *s = (struct real_state){.centre = {zero, zero, zero, zero, zero},
+                             .y = {zero, zero},
+                             .u = zero,
+                             .v = zero,
+                             .w = {one, layout == ROWS_PAIR ? one : zero}};
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = real_load(job->rows, (enum row_plane)p, x);
-    if (layout == ROWS_PAIR) {
+    if (kind.each) {
+        s->time = f_set1(job->plan->time[0]);
+        for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
+            s->per[i] = f_load(job->per[i] + x);
+        if (layout == ROWS_PAIR)
+            real_own_each(s, &job->plan->own, kind.arithmetic);
+    } else if (layout == ROWS_PAIR) {
         const F dy = f_sub(s->centre[PLANE_Y1], s->centre[PLANE_Y0]);
         F z[4] = {f_mul(dy, dy), zero, zero, zero};
 
-        if (a == ROWS_LORENTZIAN)
+        if (kind.arithmetic == ROWS_LORENTZIAN)
             z[0] = f_add(z[0], one);
-        real_weights(z, &job->plan->own, &pairs, a);
+        real_weights(z, &job->plan->own, &pairs, kind.arithmetic);
         s->w[0] = s->w[1] = f_add(one, z[0]);
         s->y[0] = f_mul(dy, z[0]);
         s->y[1] = f_sub(zero, s->y[0]);
     }
 }
 
-/* The sum over the window: one inlined loop for every kind of run. */
-INLINE void real_window(struct real_state *s, const struct row_job *job, ptrdiff_t x,
-                        enum row_layout layout, enum row_arithmetic a)
+/* The sum over @n_runs of the window: one inlined loop for every kind of run. */
+INLINE void real_window(struct real_state *s, const struct row_planes *rows, ptrdiff_t x,
+                        const struct row_run *run, int n_runs, const struct row_tap *t,
+                        struct real_kind kind)
 {
-    const struct row_tap *t = job->plan->tap;
-    const struct row_run *const end = job->plan->run + job->plan->n_runs;
-
-    for (const struct row_run *run = job->plan->run; run < end; run++) {
+    for (const struct row_run *end = run + n_runs; run < end; run++) {
         const int n = run->n_taps;
 
-        switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
+        switch (kind.layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
         case TAP_EVEN | TAP_UP | TAP_DOWN:
-            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_UP | TAP_DOWN, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_EVEN | TAP_UP | TAP_DOWN, kind);
             break;
         case TAP_EVEN | TAP_UP:
-            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_UP, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_EVEN | TAP_UP, kind);
             break;
         case TAP_EVEN | TAP_DOWN:
-            t = real_run(s, job, x, t, n, TAP_EVEN | TAP_DOWN, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_EVEN | TAP_DOWN, kind);
             break;
         case TAP_UP:
-            t = real_run(s, job, x, t, n, TAP_UP, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_UP, kind);
             break;
         case TAP_DOWN:
-            t = real_run(s, job, x, t, n, TAP_DOWN, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_DOWN, kind);
             break;
         default:
-            t = real_run(s, job, x, t, n, TAP_EVEN, layout, a);
+            t = real_run(s, rows, x, t, n, TAP_EVEN, kind);
             break;
         }
     }
 }
 
-INLINE void real_rows(const struct row_job *job, enum row_layout layout, enum row_arithmetic a)
+/* The same windows of the frames before. */
+INLINE void real_before(struct real_state *s, const struct row_job *job, ptrdiff_t x,
+                        struct real_kind kind)
 {
+    const struct row_plan *plan = job->plan;
+
+    for (int k = 1; k < job->n_frames; k++) {
+        const struct row_planes *rows = job->rows + (ptrdiff_t)k * job->frame_step;
+
+        s->time = f_set1(plan->time[k]);
+        real_window(s, rows, x, &plan->here, 1, &plan->here_tap, kind);
+        real_window(s, rows, x, plan->run, plan->n_runs, plan->tap, kind);
+    }
+}
+
+INLINE void real_rows(const struct row_job *job, struct real_kind kind)
+{
+    const enum row_layout layout = kind.layout;
     const F gain = f_set1(job->plan->scale.y);
 
     for (int x = 0; x < job->columns; x += LANES) {
@@ -204,8 +270,10 @@ INLINE void real_rows(const struct row_job *job, enum row_layout layout, enum ro
             const int at = x + half * LANES / 2;
             struct real_state s;
 
-            real_begin(&s, job, at, layout, a);
-            real_window(&s, job, at, layout, a);
+            real_begin(&s, job, at, kind);
+            real_window(&s, job->rows, at, job->plan->run, job->plan->n_runs, job->plan->tap, kind);
+            if (kind.each)
+                real_before(&s, job, at, kind);
             for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
                 y[i][half] = f_mul(f_add(s.centre[PLANE_Y0 + i], f_div(s.y[i], s.w[i])), gain);
             if (layout != ROWS_GREY)
@@ -220,15 +288,21 @@ INLINE void real_rows(const struct row_job *job, enum row_layout layout, enum ro
     }
 }
 
-#define REAL_ROWS(name, layout, arithmetic)                                                        \
+#define REAL_ROWS(name, layout, arithmetic, each)                                                  \
     static void name(const struct row_job *job)                                                    \
     {                                                                                              \
-        real_rows(job, layout, arithmetic);                                                        \
+        real_rows(job, (struct real_kind){layout, arithmetic, each});                              \
     }
 
-REAL_ROWS(gaussian_pair_rows, ROWS_PAIR, ROWS_GAUSSIAN)
-REAL_ROWS(gaussian_single_rows, ROWS_SINGLE, ROWS_GAUSSIAN)
-REAL_ROWS(gaussian_grey_rows, ROWS_GREY, ROWS_GAUSSIAN)
-REAL_ROWS(lorentzian_pair_rows, ROWS_PAIR, ROWS_LORENTZIAN)
-REAL_ROWS(lorentzian_single_rows, ROWS_SINGLE, ROWS_LORENTZIAN)
-REAL_ROWS(lorentzian_grey_rows, ROWS_GREY, ROWS_LORENTZIAN)
+REAL_ROWS(gaussian_pair_rows, ROWS_PAIR, ROWS_GAUSSIAN, false)
+REAL_ROWS(gaussian_single_rows, ROWS_SINGLE, ROWS_GAUSSIAN, false)
+REAL_ROWS(gaussian_grey_rows, ROWS_GREY, ROWS_GAUSSIAN, false)
+REAL_ROWS(lorentzian_pair_rows, ROWS_PAIR, ROWS_LORENTZIAN, false)
+REAL_ROWS(lorentzian_single_rows, ROWS_SINGLE, ROWS_LORENTZIAN, false)
+REAL_ROWS(lorentzian_grey_rows, ROWS_GREY, ROWS_LORENTZIAN, false)
+REAL_ROWS(gaussian_pair_each, ROWS_PAIR, ROWS_GAUSSIAN, true)
+REAL_ROWS(gaussian_single_each, ROWS_SINGLE, ROWS_GAUSSIAN, true)
+REAL_ROWS(gaussian_grey_each, ROWS_GREY, ROWS_GAUSSIAN, true)
+REAL_ROWS(lorentzian_pair_each, ROWS_PAIR, ROWS_LORENTZIAN, true)
+REAL_ROWS(lorentzian_single_each, ROWS_SINGLE, ROWS_LORENTZIAN, true)
+REAL_ROWS(lorentzian_grey_each, ROWS_GREY, ROWS_LORENTZIAN, true)

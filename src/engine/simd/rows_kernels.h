@@ -3,14 +3,19 @@
 #include "engine/simd/rows_fixed.h"
 #include "engine/simd/rows_float.h"
 #include "engine/simd/rows_planes.h"
+#include "engine/simd/time/mean_strip.h"
 
 #define ROW_KERNELS                                                                                \
     .filter = {[ROWS_FIXED] = {fixed_pair_rows, fixed_single_rows, fixed_grey_rows},               \
                [ROWS_GAUSSIAN] = {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},   \
                [ROWS_LORENTZIAN] = {lorentzian_pair_rows, lorentzian_single_rows,                  \
                                     lorentzian_grey_rows}},                                        \
-    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .split = split_bytes,  \
-    .merge = merge_bytes
+    .each = {[ROWS_GAUSSIAN] = {gaussian_pair_each, gaussian_single_each, gaussian_grey_each},     \
+             [ROWS_LORENTZIAN] = {lorentzian_pair_each, lorentzian_single_each,                    \
+                                  lorentzian_grey_each}},                                          \
+    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .luma16 = real_luma16, \
+    .chroma16 = real_chroma16, .split = split_bytes, .merge = merge_bytes, .split16 = split_words, \
+    .brightness = mean_brightness, .mean = mean_strip
 
 /* To follow ROW_KERNELS where there is ROWS_TABLE. */
 #define TABLE_KERNELS                                                                              \

@@ -51,6 +51,37 @@ static void real_chroma(const struct row_scale *s, const uint8_t *u, const uint8
     }
 }
 
+static void real_luma16(const struct row_scale *s, const uint16_t *y, float *restrict plane, int n)
+{
+    const float a = s->a / 256.0F;
+
+    for (int x = 0; x < n; x++)
+        plane[x] = (float)(y[x] - 32768) * a;
+}
+
+static void real_chroma16(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
+                          float *const plane[3], int n)
+{
+    float *restrict out_c = plane[0], *restrict out_u = plane[1], *restrict out_v = plane[2];
+    const struct row_scale k = *s;
+
+    for (int x = 0; x < n; x++) {
+        const float us = (float)(u[x] - 32768) / 256.0F, vs = (float)(v[x] - 32768) / 256.0F;
+
+        out_c[x] = us * k.b + vs * k.c;
+        out_u[x] = us * k.d + vs * k.e;
+        out_v[x] = vs * k.f;
+    }
+}
+
+static void split_words(const uint16_t *ab, uint16_t *restrict a, uint16_t *restrict b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        a[i] = ab[2 * i];
+        b[i] = ab[2 * i + 1];
+    }
+}
+
 static void split_bytes(const uint8_t *ab, uint8_t *restrict a, uint8_t *restrict b, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -11,6 +11,7 @@
 #include "engine/simd/band.h"
 #include "engine/simd/cpu.h"
 #include "engine/simd/plan.h"
+#include "engine/simd/time/history.h"
 #include "engine/simd/workers.h"
 
 struct simd {
@@ -20,14 +21,17 @@ struct simd {
     struct workers *workers;
     int n_threads;
     struct band *band; /* one per worker */
+    struct history *history;
+    bool looks_back; /* the newest frame */
     /* What `plan` was made for: */
-    bool planned;
+    bool planned, each;
     struct filter filter;
     struct colour colour;
     enum row_layout layout;
     struct row_plan plan;
     /* The frame at work: */
-    const struct frame *in, *out;
+    struct band_input input;
+    const struct frame *out;
     int band_rows;
 };
 
@@ -62,6 +66,7 @@ static void simd_destroy(struct engine *e)
 
     if (!s)
         return;
+    history_destroy(s->history);
     workers_destroy(s->workers);
     for (int i = 0; s->band && i < s->n_threads; i++)
         band_finish(&s->band[i]);
@@ -86,6 +91,8 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
     s->n_threads = config->threads > 0 ? config->threads : online_cpus();
     s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
     r = s->band ? workers_create(&s->workers, s->n_threads) : -ENOMEM;
+    if (r == 0)
+        r = history_create(&s->history, s->workers, s->n_threads, kernels);
     if (r) {
         simd_destroy(&s->base);
         return error_set(err, r, "cannot start %d threads for the CPU engine: %s", config->threads,
@@ -114,18 +121,24 @@ static void simd_unpin(struct engine *e, void *memory)
 static bool same_filter(const struct filter *a, const struct filter *b)
 {
     return a->radius == b->radius && a->sigma_space == b->sigma_space &&
-           a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window;
+           a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window &&
+           a->sigma_time == b->sigma_time;
 }
 
 static void make_plan(struct simd *s, const struct frame *in, const struct filter *filter)
 {
     const enum row_layout layout = plan_layout(in->format);
+    const bool each = filter_looks_back(filter);
 
-    if (s->planned && same_filter(&s->filter, filter) && s->layout == layout &&
+    if (s->planned && same_filter(&s->filter, filter) && s->layout == layout && s->each == each &&
         s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
         return;
-    plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
+    if (each)
+        plan_make_each(&s->plan, filter, in->colour, layout);
+    else
+        plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
     s->planned = true;
+    s->each = each;
     s->filter = *filter;
     s->colour = in->colour;
     s->layout = layout;
@@ -136,7 +149,7 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
 static int choose_band_rows(const struct simd *s, const struct frame *in)
 {
     const int share = (in->height + s->n_threads - 1) / s->n_threads;
-    const int most = band_rows(&s->plan, in);
+    const int most = band_rows(&s->plan, in, s->input.n_frames);
 
     return share >= most ? most : (share + 1) / 2 * 2;
 }
@@ -146,8 +159,25 @@ static void run_band(void *arg, int worker, int item)
     struct simd *s = arg;
     const int first = item * s->band_rows, last = first + s->band_rows;
 
-    band_run(&s->band[worker], s->kernels, &s->plan, s->in, s->out, first,
-             last < s->in->height ? last : s->in->height);
+    band_run(&s->band[worker], s->kernels, &s->plan, &s->input, s->each, s->out, first,
+             last < s->out->height ? last : s->out->height);
+}
+
+/* What is to be filtered in space. */
+static int take_frame(struct simd *s, const struct frame *in, const struct filter *filter)
+{
+    s->looks_back = filter_looks_back(filter);
+    if (!s->looks_back) {
+        history_forget(s->history);
+        s->input.frame[0] = in;
+        s->input.n_frames = 1;
+        s->input.mean = NULL;
+        return 0;
+    }
+    if (history_add(s->history, in, filter))
+        return -ENOMEM;
+    history_input(s->history, filter, &s->input);
+    return 0;
 }
 
 static int simd_submit(struct engine *e, const struct frame *in, struct frame *out,
@@ -158,9 +188,12 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
     if (s->busy)
         return -EBUSY;
     if (!format_table[in->format].planes || filter->radius < 0 ||
-        filter->radius > FILTER_MAX_RADIUS || filter_looks_back(filter))
+        filter->radius > FILTER_MAX_RADIUS ||
+        filter->temporal > filter_max_temporal(filter->temporal_mode))
         return -EINVAL;
-    if (filter->radius == 0) {
+    if (take_frame(s, in, filter))
+        return -ENOMEM;
+    if (filter->radius == 0 && !s->looks_back) {
         frame_copy(out, in);
         s->busy = true;
         return 0;
@@ -168,9 +201,8 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
     make_plan(s, in, filter);
     s->band_rows = choose_band_rows(s, in);
     for (int i = 0; i < s->n_threads; i++)
-        if (band_prepare(&s->band[i], &s->plan, in, s->band_rows))
+        if (band_prepare(&s->band[i], &s->plan, in, s->input.n_frames, s->band_rows))
             return -ENOMEM;
-    s->in = in;
     s->out = out;
     workers_run(s->workers, run_band, s, (in->height + s->band_rows - 1) / s->band_rows);
     s->busy = true;
@@ -187,6 +219,20 @@ static int simd_collect(struct engine *e)
     return 0;
 }
 
+static void simd_forget(struct engine *e)
+{
+    history_forget(((struct simd *)e)->history);
+}
+
+static void simd_report(struct engine *e, struct engine_report *ret)
+{
+    struct simd *s = (struct simd *)e;
+
+    *ret = (struct engine_report){0};
+    if (s->looks_back)
+        history_report(s->history, ret);
+}
+
 const struct engine_ops engine_simd = {
     .name = "simd",
     .help = "all CPU cores, with the vector instructions that this processor has",
@@ -199,6 +245,6 @@ const struct engine_ops engine_simd = {
     .submit = simd_submit,
     .collect = simd_collect,
     .pass = engine_pass_nothing,
-    .forget = engine_forget_nothing,
-    .report = engine_report_nothing,
+    .forget = simd_forget,
+    .report = simd_report,
 };

@@ -1,0 +1,445 @@
+#include "engine/simd/time/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/simd/time/mean.h"
+#include "engine/time/noise_blocks.h"
+#include "engine/time/past.h"
+#include "filter/noise.h"
+
+#define BAND 64  /* rows of a frame that a worker takes at a time, whole blocks */
+#define BEFORE 1 /* of `raw` */
+
+struct history {
+    struct workers *workers;
+    int n_threads;
+    const struct row_kernels *kernels;
+    struct mean_scratch *scratch; /* one per worker */
+    struct past past;
+    struct noise noise;
+    /* All that has the size of the picture: */
+    struct frame shape;                      /* as frames come in */
+    struct frame raw[FILTER_MAX_WINDOW + 1]; /* in planes, the newest first; one is spare */
+    int n_raw;                               /* that are made */
+    uint8_t *brightness;                     /* of the newest: luma under B3, rounded */
+    struct levels mean[2];
+    struct pyramid pyramid[2];
+    struct motion_search *search;
+    uint8_t *counts; /* for the report */
+    /* Of the newest frame: */
+    bool averages, measures;
+    int n_frames;    /* of `raw`, that a window in time sees */
+    int newest;      /* of `mean` */
+    int top_pyramid; /* of `pyramid` */
+    bool has_pyramid;
+    /* The frame at work: */
+    const struct frame *in;
+    struct mean_job job;
+    int part_rows;
+    bool differs[FRAME_MAX_SIDE / BAND + 1]; /* from the frame before, by bands */
+};
+
+int history_create(struct history **ret, struct workers *workers, int n_threads,
+                   const struct row_kernels *kernels)
+{
+    struct history *h = calloc(1, sizeof(*h));
+
+    if (!h)
+        return -ENOMEM;
+    h->workers = workers;
+    h->n_threads = n_threads;
+    h->kernels = kernels;
+    noise_init(&h->noise);
+    *ret = h;
+    return 0;
+}
+
+static void free_mean(struct history *h)
+{
+    for (int i = 0; i < 2; i++) {
+        free(h->mean[i].sample[0]);
+        h->mean[i] = (struct levels){0};
+        pyramid_finish(&h->pyramid[i]);
+    }
+    motion_destroy(h->search);
+    h->search = NULL;
+    free(h->counts);
+    h->counts = NULL;
+    free(h->scratch);
+    h->scratch = NULL;
+}
+
+static void free_frames(struct history *h)
+{
+    for (int i = 0; i < h->n_raw; i++)
+        frame_free(&h->raw[i]);
+    h->n_raw = 0;
+    free(h->brightness);
+    h->brightness = NULL;
+    h->shape = (struct frame){0};
+    free_mean(h);
+}
+
+void history_destroy(struct history *h)
+{
+    if (!h)
+        return;
+    free_frames(h);
+    free(h);
+}
+
+void history_forget(struct history *h)
+{
+    past_forget(&h->past);
+}
+
+static enum frame_format planes_of(enum frame_format format)
+{
+    return format == FRAME_YUYV || format == FRAME_UYVY ? FRAME_I422
+           : format == FRAME_NV12                       ? FRAME_I420
+                                                        : format;
+}
+
+static int levels_alloc(struct levels *l, const struct frame *raw)
+{
+    const int components = format_table[raw->format].components;
+    size_t n = 0, rows[3] = {0};
+    uint16_t *memory;
+
+    for (int c = 0; c < components; c++) {
+        rows[c] = (size_t)frame_plane_rows(raw, c);
+        l->stride[c] = raw->stride[c];
+        n += rows[c] * l->stride[c];
+    }
+    memory = calloc(n * sizeof(*memory) + rows[0] * l->stride[0], 1);
+    if (!memory)
+        return -ENOMEM;
+    for (int c = 0; c < components; c++) {
+        l->sample[c] = memory;
+        memory += rows[c] * l->stride[c];
+    }
+    l->count = (uint8_t *)memory;
+    return 0;
+}
+
+static int make_mean(struct history *h)
+{
+    const struct frame *f = &h->raw[0];
+
+    if (h->scratch)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (levels_alloc(&h->mean[i], f) || pyramid_create(&h->pyramid[i], f->width, f->height))
+            return -ENOMEM;
+    h->counts = malloc(engine_counts_size(f));
+    h->scratch = calloc((size_t)h->n_threads, sizeof(*h->scratch));
+    return h->counts && h->scratch ? motion_create(&h->search, f->width, f->height) : -ENOMEM;
+}
+
+/* Memory for @n frames like @in and one spare one, and what else is needed. */
+static int make_memory(struct history *h, const struct frame *in, int n)
+{
+    if (!frame_alike(&h->shape, in))
+        free_frames(h);
+    h->shape = frame_like(in);
+    for (; h->n_raw < n + 1; h->n_raw++) {
+        struct frame *f = &h->raw[h->n_raw];
+
+        *f = frame_like(in);
+        f->format = planes_of(in->format);
+        if (frame_alloc(f))
+            return -ENOMEM;
+    }
+    if (!h->brightness)
+        h->brightness = malloc(h->raw[0].stride[0] * (size_t)in->height);
+    if (!h->brightness)
+        return -ENOMEM;
+    return h->averages ? make_mean(h) : 0;
+}
+
+static void run_bands(struct history *h, void (*fn)(void *arg, int worker, int item))
+{
+    workers_run(h->workers, fn, h, (h->in->height + BAND - 1) / BAND);
+}
+
+static int band_end(const struct history *h, int item)
+{
+    return (item + 1) * BAND < h->in->height ? (item + 1) * BAND : h->in->height;
+}
+
+static uint8_t *row_of(const struct frame *f, int plane, int y)
+{
+    return f->plane[plane] + (size_t)y * f->stride[plane];
+}
+
+/* A row of a packed format, or of chroma pairs, to planes. */
+static void split_row(const struct history *h, const struct frame *to, int y)
+{
+    const uint8_t *row = row_of(h->in, 0, y);
+    uint8_t *luma = row_of(to, 0, y), *chroma = h->brightness + (size_t)y * to->stride[0];
+    const int width = to->width;
+
+    if (h->in->format == FRAME_YUYV)
+        h->kernels->split(row, luma, chroma, width);
+    else
+        h->kernels->split(row, chroma, luma, width);
+    h->kernels->split(chroma, row_of(to, 1, y), row_of(to, 2, y), width / 2);
+}
+
+static void copy_rows(const struct history *h, const struct frame *to, int plane, int first,
+                      int last)
+{
+    for (int y = first; y < last; y++)
+        if (h->in->format == FRAME_NV12 && plane == 1)
+            h->kernels->split(row_of(h->in, 1, y), row_of(to, 1, y), row_of(to, 2, y),
+                              to->width / 2);
+        else
+            memcpy(row_of(to, plane, y), row_of(h->in, plane, y), frame_row_bytes(to, plane));
+}
+
+/* Brings a band into planes, to the spare frame. */
+static void take_band(void *arg, int worker, int item)
+{
+    struct history *h = arg;
+    const struct frame *to = &h->raw[h->n_raw - 1], *before = &h->raw[0];
+    const int first = item * BAND, last = band_end(h, item);
+    const int vshift = format_table[to->format].vshift;
+    bool differs = false;
+
+    (void)worker;
+    if (h->in->format == FRAME_YUYV || h->in->format == FRAME_UYVY)
+        for (int y = first; y < last; y++)
+            split_row(h, to, y);
+    else
+        for (int p = 0; p < format_table[h->in->format].planes; p++)
+            copy_rows(h, to, p, p ? first >> vshift : first, p ? (last + vshift) >> vshift : last);
+    for (int p = 0; p < format_table[to->format].planes; p++)
+        for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++)
+            differs =
+                differs || memcmp(row_of(to, p, y), row_of(before, p, y), frame_row_bytes(to, p));
+    h->differs[item] = differs;
+}
+
+/* The spare frame becomes the newest. Returns whether it is the very one that was it before. */
+static bool take_frame(struct history *h)
+{
+    const struct frame spare = h->raw[h->n_raw - 1];
+    bool differs = false;
+
+    run_bands(h, take_band);
+    memmove(&h->raw[1], &h->raw[0], (size_t)(h->n_raw - 1) * sizeof(h->raw[0]));
+    h->raw[0] = spare;
+    for (int y = 0; y < h->in->height; y += BAND)
+        differs = differs || h->differs[y / BAND];
+    return !differs;
+}
+
+static void measure_brightness(void *arg, int worker, int item)
+{
+    struct history *h = arg;
+    const struct frame *f = &h->raw[0];
+
+    (void)worker;
+    for (int y = item * BAND; y < band_end(h, item); y++)
+        h->kernels->brightness(row_of(f, 0, y > 0 ? y - 1 : 0), row_of(f, 0, y),
+                               row_of(f, 0, y + 1 < f->height ? y + 1 : y),
+                               h->brightness + (size_t)y * f->stride[0], f->width);
+}
+
+static const struct motion_vector *find_motion(struct history *h)
+{
+    if (!h->has_pyramid)
+        pyramid_build(&h->pyramid[h->top_pyramid], &h->raw[BEFORE]);
+    h->top_pyramid = !h->top_pyramid;
+    pyramid_build(&h->pyramid[h->top_pyramid], &h->raw[0]);
+    h->has_pyramid = true;
+    return motion_find(h->search, &h->pyramid[h->top_pyramid], &h->pyramid[!h->top_pyramid]);
+}
+
+/* The first frame: the mean is itself. */
+static void begin_band(void *arg, int worker, int item)
+{
+    struct history *h = arg;
+    const struct frame *f = &h->raw[0];
+    const struct levels *now = h->job.now;
+    const int first = item * BAND, last = band_end(h, item);
+    const int vshift = format_table[f->format].vshift;
+
+    (void)worker;
+    for (int p = 0; p < format_table[f->format].planes; p++)
+        for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++) {
+            const uint8_t *from = row_of(f, p, y);
+            uint16_t *to = levels_row(now, p, y);
+
+            for (size_t x = 0; x < frame_row_bytes(f, p); x++)
+                to[x] = (uint16_t)(from[x] << 8);
+        }
+    for (int y = first; y < last; y++)
+        memset(levels_counts(now, y), (int)h->job.steps, (size_t)f->width);
+}
+
+static void average_part(void *arg, int worker, int item)
+{
+    const struct history *h = arg;
+    const int strips = (h->in->width + MEAN_STRIP - 1) / MEAN_STRIP;
+    struct mean_job job = h->job;
+
+    job.scratch = &h->scratch[worker];
+    job.left = item % strips * MEAN_STRIP;
+    job.right = job.left + MEAN_STRIP < job.x.width ? job.left + MEAN_STRIP : job.x.width;
+    job.top = item / strips * h->part_rows;
+    job.bottom = job.top + h->part_rows < job.x.height ? job.top + h->part_rows : job.x.height;
+    h->kernels->mean(&job);
+}
+
+/* Parts of a strip repeat work at their ends, so there are no more of them than threads need. */
+static void average_all(struct history *h)
+{
+    const int strips = (h->in->width + MEAN_STRIP - 1) / MEAN_STRIP;
+    const int bands = (h->in->height + BAND - 1) / BAND;
+    const int wanted = h->n_threads > 1 ? (4 * h->n_threads + strips - 1) / strips : 1;
+    const int parts = wanted < bands ? wanted : bands;
+
+    h->part_rows = (bands + parts - 1) / parts * BAND;
+    workers_run(h->workers, average_part, h,
+                strips * ((h->in->height + h->part_rows - 1) / h->part_rows));
+}
+
+static void fill_job(struct history *h, const struct filter *f, const struct motion_vector *vectors)
+{
+    const double rho = h->noise.share, kappa = 0.0082 * pow(rho / 0.17, 1.7);
+
+    h->job = (struct mean_job){
+        .x = h->raw[0],
+        .brightness = h->brightness,
+        .before = &h->mean[h->newest],
+        .now = &h->mean[!h->newest],
+        .vectors = vectors,
+        .axes = colour_distance(h->in->colour),
+        .share = (float)rho,
+        .steps = f->temporal > 31 ? 4.0F : 8.0F,
+        .frames = f->temporal,
+    };
+    for (int y = 0; y < 256; y++) {
+        const double nu2 = noise_variance(&h->noise, y);
+
+        h->job.clamp_by[y] = (float)(2.5 * sqrt(nu2));
+        h->job.light_by[y] = (float)(3.0 * kappa * nu2);
+        h->job.fit_by[y] = (float)(1.0 / (25.0 * nu2));
+    }
+}
+
+/* @goes_on: from the frame before, which was measured, too. */
+static void measure(struct history *h, const struct filter *f, bool goes_on)
+{
+    const struct motion_vector *vectors = NULL;
+    struct noise_sums sums = {0};
+
+    if (goes_on && h->averages && !f->no_search)
+        vectors = find_motion(h);
+    else
+        h->has_pyramid = false;
+    noise_gather(&sums, &h->raw[0], goes_on ? &h->raw[BEFORE] : NULL, vectors);
+    noise_update(&h->noise, &sums,
+                 !goes_on                  ? NOISE_FIRST
+                 : h->averages && !vectors ? NOISE_AT_MOST
+                                           : NOISE_NEXT);
+    run_bands(h, measure_brightness);
+    if (!h->averages)
+        return;
+    fill_job(h, f, vectors);
+    if (goes_on)
+        average_all(h);
+    else
+        run_bands(h, begin_band);
+    h->newest = !h->newest;
+}
+
+int history_add(struct history *h, const struct frame *in, const struct filter *f)
+{
+    const bool goes_on = past_goes_on(&h->past, in, f), measured = goes_on && h->measures;
+    const int most = f->temporal > 1 && !filter_averages(f) ? f->temporal : 1;
+    bool repeated;
+
+    h->averages = filter_averages(f);
+    h->measures = h->averages || f->sigma_color <= 0.0;
+    if (make_memory(h, in, most > BEFORE ? most : BEFORE + 1)) {
+        free_frames(h);
+        history_forget(h);
+        return -ENOMEM;
+    }
+    h->in = in;
+    repeated = take_frame(h);
+    h->n_frames = !goes_on ? 1 : h->n_frames < most ? h->n_frames + 1 : most;
+    if (h->measures && !(measured && repeated))
+        measure(h, f, measured);
+    return 0;
+}
+
+void history_input(const struct history *h, const struct filter *f, struct band_input *ret)
+{
+    *ret = (struct band_input){.n_frames = h->n_frames,
+                               .mean = h->averages ? &h->mean[h->newest] : NULL,
+                               .stride = h->raw[0].stride[0]};
+    for (int k = 0; k < h->n_frames; k++)
+        ret->frame[k] = &h->raw[k];
+    if (f->sigma_color <= 0.0)
+        ret->brightness = h->brightness;
+    if (h->averages)
+        ret->count = ret->mean->count;
+    for (int i = 0; i < 256; i++) {
+        const double nu = sqrt(noise_variance(&h->noise, i));
+        const double sc = f->sigma_color > 0.0 ? f->sigma_color : filter_auto_sigma_color(f, nu);
+
+        ret->by_brightness[i] = (float)(1.0 / (sc * sc));
+        ret->by_count[i] = 1.0F;
+        if (h->averages && i > 0)
+            ret->by_count[i] = (float)(1.0 / filter_averaged_share(f, i / (double)h->job.steps));
+    }
+}
+
+/* The sum of the counts of a block. */
+static int block_sum(const struct levels *l, const struct frame *f, int left, int top, int *n)
+{
+    const int right = left + ENGINE_COUNT_BLOCK < f->width ? left + ENGINE_COUNT_BLOCK : f->width;
+    const int below = top + ENGINE_COUNT_BLOCK < f->height ? top + ENGINE_COUNT_BLOCK : f->height;
+    int sum = 0;
+
+    for (int y = top; y < below; y++)
+        for (int x = left; x < right; x++)
+            sum += levels_counts(l, y)[x];
+    *n = (right - left) * (below - top);
+    return sum;
+}
+
+static void report_counts(struct history *h, struct engine_report *ret)
+{
+    const struct frame *f = &h->raw[0];
+    uint8_t *count = h->counts;
+    int64_t all = 0;
+
+    for (int y = 0; y < f->height; y += ENGINE_COUNT_BLOCK)
+        for (int x = 0; x < f->width; x += ENGINE_COUNT_BLOCK) {
+            int n;
+            const int sum = block_sum(&h->mean[h->newest], f, x, y, &n);
+
+            *count++ = (uint8_t)(2.0 * sum / (double)h->job.steps / n + 0.5);
+            all += sum;
+        }
+    ret->counts = h->counts;
+    ret->frames = (double)all / (double)h->job.steps / f->width / f->height;
+}
+
+void history_report(struct history *h, struct engine_report *ret)
+{
+    *ret = (struct engine_report){0};
+    if (h->measures)
+        ret->noise = noise_sigma(&h->noise);
+    if (h->averages)
+        report_counts(h, ret);
+    else if (h->past.temporal > 1)
+        ret->frames = h->n_frames;
+}

@@ -1,0 +1,437 @@
+/* Checks an engine against the reference on clips, for what it does with the frames before: every
+ * raw format, both modes in time, pictures that stand, move, change and are cut, and all that ends
+ * or bends a past. Every frame is compared, and so is what the engine reports.
+ *
+ *     check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES]
+ *
+ * --clips: how many are drawn, by --seed; --drift: instead, one long clip of a small picture.
+ *
+ * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/table.h"
+#include "tests/engine/bound.h"
+
+#define N(array) (int)(sizeof(array) / sizeof((array)[0]))
+#define FRAMES 12
+#define FRAME_NS INT64_C(33333333)
+
+/* The last ones are wider than what engines work on at a time. */
+static const int sizes[][2] = {{2, 1},   {14, 9},  {50, 33},  {64, 48}, {66, 35},
+                               {98, 67}, {30, 90}, {560, 34}, {530, 19}};
+static const int pads[] = {0, 2, 13, 64};
+static const int lengths[] = {2, 3, 8, 16, 31, 32, 64};
+static const double sigma_colors[] = {0, 0, 18, 5, 60, 1};
+static const double sigma_spaces[] = {0, 0, 0.5, 40}; /* 0 = auto */
+static const double noises[] = {0, 1.5, 4, 9, 25};
+
+enum content {
+    CONTENT_STILL,  /* the same but for noise */
+    CONTENT_PAN,    /* all moves, by parts of a pixel */
+    CONTENT_OBJECT, /* something moves over what stands */
+    CONTENT_LIGHT,  /* a lamp gets brighter */
+    CONTENT_IMAGE,  /* another picture of tests/lib/images.h each time: cuts */
+    CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
+    CONTENT_N
+};
+
+static const char *const contents[CONTENT_N] = {"still", "pan",   "object",
+                                                "light", "image", "shake"};
+
+struct clip {
+    struct filter filter;
+    struct frame shape;
+    enum content content;
+    enum image_kind image;
+    double noise, speed[2];
+    int pad_in, pad_out, frames;
+    bool events;
+    uint64_t seed;
+};
+
+struct draw {
+    uint64_t rng;
+};
+
+static int draw_below(struct draw *d, int n)
+{
+    return (int)(random_next(&d->rng) % (uint64_t)n);
+}
+
+static double draw_noise(uint64_t *seed, double sigma)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < 4; i++)
+        sum += (double)(random_next(seed) % 65536) / 65536.0 - 0.5;
+    return sigma * sum * sqrt(3.0);
+}
+
+/* A smooth texture. */
+static double texture(double x, double y, int component)
+{
+    const double k = component ? 0.5 : 1.0;
+
+    return 120.0 + 20.0 * component +
+           k * (45.0 * sin(0.23 * x + 0.11 * y + component) + 35.0 * sin(0.61 * y - 0.17 * x) +
+                12.0 * sin(1.3 * x + 0.9 * y));
+}
+
+static double level_at(const struct clip *c, int t, int component, double x, double y)
+{
+    const double moved_x = x - t * c->speed[0], moved_y = y - t * c->speed[1];
+    const double left = c->shape.width / 4.0, top = c->shape.height / 4.0;
+
+    switch (c->content) {
+    case CONTENT_PAN:
+        return texture(moved_x, moved_y, component);
+    case CONTENT_OBJECT:
+        if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
+            return 255.0 - texture(2.0 * moved_x, moved_y, component);
+        return texture(x, y, component);
+    case CONTENT_LIGHT:
+        return texture(x, y, component) + (component ? 0.0 : 1.7 * t);
+    default:
+        return texture(x, y, component);
+    }
+}
+
+static void add_noise(const struct clip *c, struct frame *f, uint64_t seed)
+{
+    for (int i = 0; i < format_table[f->format].components; i++) {
+        const struct samples s = frame_samples(f, i);
+
+        for (int y = 0; y < s.height; y++)
+            for (int x = 0; x < s.width; x++) {
+                uint8_t *p = &s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+                const double v = floor(*p + draw_noise(&seed, c->noise) + 0.5);
+
+                *p = (uint8_t)fmin(fmax(v, 0.0), 255.0);
+            }
+    }
+}
+
+/* @from, moved to the right and down; the nearest sample outside. */
+static void shift(struct frame *to, const struct frame *from, int dx, int dy)
+{
+    for (int i = 0; i < format_table[to->format].components; i++) {
+        const struct samples s = frame_samples(to, i), r = frame_samples(from, i);
+
+        for (int y = 0; y < s.height; y++)
+            for (int x = 0; x < s.width; x++) {
+                const int px = x < dx ? 0 : x - dx < s.width ? x - dx : s.width - 1;
+                const int py = y < dy ? 0 : y - dy < s.height ? y - dy : s.height - 1;
+
+                s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
+                    r.base[(size_t)py * r.stride + (size_t)px * (size_t)r.step];
+            }
+    }
+}
+
+static void paint(const struct clip *c, int t, struct frame *f, struct frame *scratch)
+{
+    if (c->content == CONTENT_IMAGE) {
+        image_fill(f, (enum image_kind)((c->image + t / 3) % IMAGE_N_KINDS), c->seed);
+    } else if (c->content == CONTENT_SHAKE) {
+        image_fill(scratch, c->image, c->seed);
+        image_fill(f, c->image, c->seed);
+        shift(f, scratch, t % 3 * 3, t % 2 * 5);
+    } else {
+        for (int i = 0; i < format_table[f->format].components; i++) {
+            const struct format_info *info = &format_table[f->format];
+            const struct samples s = frame_samples(f, i);
+
+            for (int y = 0; y < s.height; y++)
+                for (int x = 0; x < s.width; x++)
+                    s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
+                        (uint8_t)fmin(fmax(level_at(c, t, i, x << (i ? info->hshift : 0),
+                                                    y << (i ? info->vshift : 0)),
+                                           0.0),
+                                      255.0);
+        }
+    }
+    add_noise(c, f, c->seed + 1000 * (uint64_t)t);
+}
+
+static void describe(const struct clip *c, int t, const char *what)
+{
+    const struct filter *f = &c->filter;
+
+    printf("FAIL %s: frame %d of %s, noise %g, %s %dx%d %s %s, image %s, radius %d, %s, %s, "
+           "sigma-space %g, sigma-color %g, %s of %d, sigma-time %g%s, pads %d %d, events %d, "
+           "seed %llu\n",
+           what, t, contents[c->content], c->noise, format_table[c->shape.format].name,
+           c->shape.width, c->shape.height,
+           c->shape.colour.matrix == COLOUR_BT709 ? "bt709" : "bt601",
+           c->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[c->image],
+           f->radius, f->window == WINDOW_DISC ? "disc" : "square",
+           f->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", f->sigma_space, f->sigma_color,
+           f->temporal_mode == TEMPORAL_WINDOW ? "window" : "mean", f->temporal, f->sigma_time,
+           f->no_search ? ", no search" : "", c->pad_in, c->pad_out, c->events,
+           (unsigned long long)c->seed);
+}
+
+struct totals {
+    long n_frames, n_failed;
+    struct difference all;
+};
+
+struct pair {
+    struct engine *e, *truth;
+};
+
+/* What both report of the newest frame. Counts are stored in eighths or quarters, which one
+ * rounds up where the other rounds down. */
+static bool same_report(const struct pair *p, const struct frame *shape)
+{
+    struct engine_report got, want;
+
+    p->e->ops->report(p->e, &got);
+    p->truth->ops->report(p->truth, &want);
+    if (fabs(got.noise - want.noise) > 1e-6 ||
+        fabs(got.frames - want.frames) > 0.05 + 2.0 / shape->width / shape->height ||
+        !got.counts != !want.counts)
+        return false;
+    for (size_t i = 0; want.counts && i < engine_counts_size(shape); i++)
+        if (abs(got.counts[i] - want.counts[i]) > 1 + want.counts[i] / 16)
+            return false;
+    return true;
+}
+
+/* One frame through both. */
+static int filter_both(const struct pair *p, const struct frame *in, struct frame *out,
+                       struct frame *want, const struct filter *f)
+{
+    int r = p->truth->ops->submit(p->truth, in, want, f);
+
+    if (r == 0)
+        r = p->truth->ops->collect(p->truth);
+    if (r == 0)
+        r = p->e->ops->submit(p->e, in, out, f);
+    return r ? r : p->e->ops->collect(p->e);
+}
+
+static void check_frame(const struct pair *p, const struct clip *c, int t, struct guarded *in,
+                        struct guarded *out, struct guarded *want, struct totals *totals)
+{
+    struct difference d;
+    int r;
+
+    totals->n_frames++;
+    guarded_arm(out);
+    r = filter_both(p, &in->frame, &out->frame, &want->frame, &c->filter);
+    if (r) {
+        describe(c, t, strerror(-r));
+        totals->n_failed++;
+        return;
+    }
+    d = frame_difference(&out->frame, &want->frame);
+    difference_add(&totals->all, &d);
+    if (!within_bound(&d)) {
+        describe(c, t, "bound");
+        printf("     max %d, %ld of %ld samples over 1, PSNR %.1f dB\n", d.max, d.n_over_1,
+               d.n_samples, difference_psnr(&d));
+        totals->n_failed++;
+    } else if (guarded_check(out)) {
+        describe(c, t, "wrote outside the picture");
+        totals->n_failed++;
+    } else if (!same_report(p, &c->shape)) {
+        describe(c, t, "reports differ");
+        totals->n_failed++;
+    }
+}
+
+/* What may happen between two frames. Returns whether the same picture comes again. */
+static bool happen(const struct pair *p, struct clip *c, struct draw *d, struct frame *in)
+{
+    switch (draw_below(d, 16)) {
+    case 0:
+        in->t_capture_ns += 8 * FRAME_NS;
+        break;
+    case 1:
+        p->e->ops->forget(p->e);
+        p->truth->ops->forget(p->truth);
+        break;
+    case 2:
+        c->filter.no_search = !c->filter.no_search;
+        break;
+    case 3:
+        c->filter.radius = c->filter.radius ? c->filter.radius - 1 : 1;
+        break;
+    case 4:
+        c->filter.sigma_color = sigma_colors[draw_below(d, N(sigma_colors))];
+        break;
+    case 5: /* a frame is lost */
+        (void)p->e->ops->pass(p->e, in);
+        (void)p->truth->ops->pass(p->truth, in);
+        break;
+    case 6:
+        c->filter.temporal = c->filter.temporal == 1 ? 4 : draw_below(d, 3) ? 8 : 1;
+        break;
+    case 7:
+    case 8:
+        return true;
+    default:
+        break;
+    }
+    return false;
+}
+
+static bool alloc_all(struct guarded *in, struct guarded *scratch, struct guarded *out,
+                      struct guarded *want, const struct clip *c)
+{
+    return !guarded_alloc(in, &c->shape, c->pad_in) && !guarded_alloc(scratch, &c->shape, 0) &&
+           !guarded_alloc(out, &c->shape, c->pad_out) && !guarded_alloc(want, &c->shape, 0);
+}
+
+/* The engines keep their pasts from clip to clip, which mostly differ in size or format. */
+static void run_clip(const struct pair *p, struct clip c, struct totals *totals)
+{
+    struct guarded in = {0}, scratch = {0}, out = {0}, want = {0};
+    struct draw d = {.rng = c.seed};
+    bool again = false;
+
+    if (!alloc_all(&in, &scratch, &out, &want, &c)) {
+        describe(&c, 0, "out of memory");
+        totals->n_failed++;
+    } else {
+        for (int t = 0; t < c.frames; t++) {
+            if (!again)
+                paint(&c, t, &in.frame, &scratch.frame);
+            in.frame.t_capture_ns = t ? in.frame.t_capture_ns + FRAME_NS : 0;
+            in.frame.seq++;
+            check_frame(p, &c, t, &in, &out, &want, totals);
+            again = c.events && happen(p, &c, &d, &in.frame);
+        }
+    }
+    guarded_free(&in);
+    guarded_free(&scratch);
+    guarded_free(&out);
+    guarded_free(&want);
+}
+
+/* How much the reference has to do, per frame. */
+static bool affordable(const struct clip *c)
+{
+    const long taps = filter_taps(c->filter.window, c->filter.radius);
+    const int n = c->filter.temporal_mode == TEMPORAL_WINDOW ? c->filter.temporal : 1;
+
+    return (long)c->shape.width * c->shape.height * taps * n < 400000;
+}
+
+static struct clip draw_clip(struct draw *d, int i)
+{
+    struct clip c = {
+        .filter = {.radius = draw_below(d, 4) ? draw_below(d, 7) : draw_below(d, 33),
+                   .window = (enum window_shape)draw_below(d, 2),
+                   .range = (enum range_kernel)draw_below(d, 2),
+                   .temporal_mode = draw_below(d, 4) ? TEMPORAL_RECURSIVE : TEMPORAL_WINDOW,
+                   .no_search = !draw_below(d, 4)},
+        .shape = {.format = (enum frame_format)(i % FRAME_MJPG)},
+        .content = (enum content)draw_below(d, CONTENT_N),
+        .image = (enum image_kind)draw_below(d, IMAGE_N_KINDS),
+        .noise = noises[draw_below(d, N(noises))],
+        .speed = {draw_below(d, 60) / 8.0 - 3.0, draw_below(d, 40) / 8.0 - 2.0},
+        .pad_in = pads[draw_below(d, N(pads))],
+        .pad_out = pads[draw_below(d, N(pads))],
+        .frames = FRAMES,
+        .events = draw_below(d, 2),
+        .seed = random_next(&d->rng),
+    };
+    const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
+
+    c.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(c.filter.radius);
+    c.filter.sigma_color = sigma_colors[draw_below(d, N(sigma_colors))];
+    c.filter.sigma_time = draw_below(d, 2) ? 0.0 : 1.5;
+    c.filter.temporal = lengths[draw_below(d, N(lengths))];
+    if (c.filter.temporal_mode == TEMPORAL_WINDOW && c.filter.temporal > FILTER_MAX_WINDOW)
+        c.filter.temporal = 2 + draw_below(d, FILTER_MAX_WINDOW - 1);
+    c.shape.colour.matrix = draw_below(d, 2) ? COLOUR_BT709 : COLOUR_BT601;
+    c.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;
+    do {
+        const int *size = sizes[draw_below(d, N(sizes))];
+
+        c.shape.width = size[0];
+        c.shape.height = size[1];
+    } while (!affordable(&c));
+    return c;
+}
+
+/* What engines round differently must fade, not add up. */
+static struct clip long_clip(int frames)
+{
+    return (struct clip){
+        .filter = {.radius = 1, .sigma_space = 1.0, .temporal = 16},
+        .shape = {.format = FRAME_I420, .width = 50, .height = 34},
+        .content = CONTENT_OBJECT,
+        .noise = 4.0,
+        .speed = {0.03, 0.02},
+        .frames = frames,
+        .seed = 5,
+    };
+}
+
+static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
+                      struct totals *totals)
+{
+    struct draw d = {.rng = seed};
+
+    if (drift)
+        run_clip(p, long_clip(drift), totals);
+    else
+        for (int i = 0; i < clips; i++)
+            run_clip(p, draw_clip(&d, i), totals);
+    if (totals->all.n_over_1 > totals->all.n_samples / 1000 ||
+        difference_psnr(&totals->all) < 50.0) {
+        printf("FAIL bound over all clips\n");
+        totals->n_failed++;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct engine_config config = {0};
+    struct totals totals = {0};
+    struct pair p = {0};
+    struct error err;
+    uint64_t seed = 1;
+    int clips = 140, drift = 0;
+
+    for (int i = 2; i < argc; i++) {
+        if (i + 1 == argc)
+            argc = 0;
+        else if (!strcmp(argv[i], "--clips"))
+            clips = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--seed"))
+            seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--drift"))
+            drift = atoi(argv[++i]);
+        else
+            argc = 0;
+    }
+    if (argc < 2) {
+        fprintf(stderr, "usage: check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES]\n");
+        return 2;
+    }
+    if (engine_open(&p.e, engine_table, argv[1], &config, &err)) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    if (engine_reference.create(&p.truth, &config, &err)) {
+        printf("FAIL: %s\n", err.text);
+        p.e->ops->destroy(p.e);
+        return 1;
+    }
+    check_all(&p, clips, seed, drift, &totals);
+    printf("engine %s (%s): %ld frames, %ld failed; max difference %d, %ld of %ld samples over 1, "
+           "PSNR %.1f dB\n",
+           argv[1], p.e->device, totals.n_frames, totals.n_failed, totals.all.max,
+           totals.all.n_over_1, totals.all.n_samples, difference_psnr(&totals.all));
+    p.truth->ops->destroy(p.truth);
+    p.e->ops->destroy(p.e);
+    return totals.n_failed ? 1 : 0;
+}
