@@ -141,12 +141,19 @@ static int time_size(struct engine *e, int size, const struct settings *s, struc
     return 0;
 }
 
+static double cost_of(const struct settings *s, int radius)
+{
+    const struct filter filter = filter_of(s, radius);
+
+    return filter_cost(&filter);
+}
+
 /* The largest radius that fits into the share of a frame interval, between timed radii by what
  * each costs; 0 when none does. */
-static int held_radius(const int64_t ns[N(radii)], int fps, const double *cost)
+static int held_radius(const int64_t ns[N(radii)], int fps, const struct settings *s)
 {
     const double limit = SHARE * 1e9 / fps;
-    double ns_per_cost, last_cost;
+    double ns_per_cost;
     int n = 0, held;
 
     while (n < N(radii) && ns[n] && (double)ns[n] <= limit)
@@ -154,20 +161,18 @@ static int held_radius(const int64_t ns[N(radii)], int fps, const double *cost)
     if (n == 0)
         return 0;
     held = radii[n - 1];
-    last_cost = cost[held];
-    if (n == N(radii) || !ns[n] || cost[radii[n]] <= last_cost)
+    if (n == N(radii) || !ns[n])
         return held;
-    ns_per_cost = (double)(ns[n] - ns[n - 1]) / (cost[radii[n]] - last_cost);
+    ns_per_cost = (double)(ns[n] - ns[n - 1]) / (cost_of(s, radii[n]) - cost_of(s, held));
     while (held + 1 < radii[n] &&
-           (double)ns[n - 1] + ns_per_cost * (cost[held + 1] - last_cost) <= limit)
+           (double)ns[n - 1] + ns_per_cost * (cost_of(s, held + 1) - cost_of(s, radii[n - 1])) <=
+               limit)
         held++;
     return held;
 }
 
 static int time_engine(struct engine *e, const struct settings *s, struct result *r)
 {
-    const struct filter filter = filter_of(s, radii[0]);
-    double cost[FILTER_MAX_RADIUS + 1];
     int result = 0;
 
     memset(r, 0, sizeof(*r));
@@ -175,9 +180,8 @@ static int time_engine(struct engine *e, const struct settings *s, struct result
     (void)snprintf(r->device, sizeof(r->device), "%s", e->device);
     for (int i = 0; i < N(sizes) && result == 0; i++)
         result = time_size(e, i, s, r);
-    filter_cost(&filter, cost);
     for (int i = 0; i < N(targets); i++)
-        r->holds[i] = held_radius(r->ns[targets[i].size], targets[i].fps, cost);
+        r->holds[i] = held_radius(r->ns[targets[i].size], targets[i].fps, s);
     return result;
 }
 

@@ -120,10 +120,11 @@ static void open_control(struct daemon *d)
 static void log_progress(const struct status *s)
 {
     log_info("%s, %.1f frames/s, latency %.1f ms (p99 %.1f), %.1f ms of it added (p99 %.1f), "
-             "radius %d of %d, %llu frames, %llu dropped, %llu damaged",
+             "radius %d of %d%s, %llu frames, %llu dropped, %llu damaged",
              s->state, s->second.fps, in_ms(s->second.latency.p50_ns),
              in_ms(s->second.latency.p99_ns), in_ms(s->second.added.p50_ns),
              in_ms(s->second.added.p99_ns), s->radius_last, s->radius_requested,
+             strcmp(s->search, "off") ? "" : " without the search for motion",
              (unsigned long long)s->frames_out, (unsigned long long)s->frames_dropped,
              (unsigned long long)s->frames_bad);
 }

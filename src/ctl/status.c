@@ -20,7 +20,7 @@ static const struct line {
     {"engine", "{EngineUsed}{, Device}"},
     {"radius", "{RadiusUsed} of {Radius}"},
     {"noise", "{Noise} levels, sigma-color {SigmaColorUsed}"},
-    {"memory", "a pixel is the mean of {FramesAveraged} frames"},
+    {"memory", "a pixel is the mean of {FramesAveraged} frames{, search for motion Search}"},
     {"frames/s", "{FpsMeasured}"},
     {"latency", "{LatencyP50Ms} ms, p99 {LatencyP99Ms} ms, since the camera's stamp"},
     {"added", "{AddedP50Ms} ms, p99 {AddedP99Ms} ms, without the camera's own {CameraDelayMs} ms"},

@@ -1,18 +1,21 @@
 #include "filter/governor.h"
 
+#include <math.h>
 #include <string.h>
 
 #define STALL_NS 1000000000
 #define PROBE_NS 1000000000
 #define PROBE_SHARE 20 /* probes take at most one part in this of the time */
 
-/* Both times cost[0]. The first, until a change of radius teaches better, is rather too much, so
+/* All times cost[0]. The first, until a change of rung teaches better, is rather too much, so
  * that the first step down is far enough. */
 #define BASE_START 40.0
 #define BASE_MAX 400.0
+#define SEARCH_MAX 1000.0
+#define SEARCH_SECONDS 60 /* what was too dear for so long is tried again */
 
 #define LEARN_FRAMES 3
-#define UP_MARGIN 0.95         /* of the budget: what a higher radius must fit in */
+#define UP_MARGIN 0.95         /* of the budget: what a higher rung must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
 #define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
@@ -22,12 +25,12 @@ static double budget_ns(const struct governor *g)
     return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval_ns;
 }
 
-/* The cheapest radius from @radius to the one asked for; of several the highest. */
-static int cheapest(const struct governor_config *config, int radius)
+/* The cheapest rung from @rung to the one asked for; of several the highest. */
+static int cheapest(const struct governor_config *config, int rung)
 {
-    int best = config->radius;
+    int best = config->top;
 
-    for (int r = config->radius - 1; r >= radius; r--)
+    for (int r = config->top - 1; r >= rung; r--)
         if (config->cost[r] < config->cost[best])
             best = r;
     return best;
@@ -36,7 +39,7 @@ static int cheapest(const struct governor_config *config, int radius)
 static void set_config(struct governor *g, const struct governor_config *config)
 {
     g->config = *config;
-    g->config.radius_min = cheapest(config, config->radius_min);
+    g->config.lowest = cheapest(config, config->lowest);
 }
 
 void governor_init(struct governor *g, const struct governor_config *config)
@@ -44,7 +47,7 @@ void governor_init(struct governor *g, const struct governor_config *config)
     memset(g, 0, sizeof(*g));
     g->base = BASE_START * config->cost[0];
     g->interval_ns = (double)config->interval_ns;
-    g->limit = config->radius;
+    g->limit = config->top;
     for (int i = 0; i < GOVERNOR_SECONDS; i++)
         g->high_cost[i].units = 1.0;
     set_config(g, config);
@@ -52,8 +55,8 @@ void governor_init(struct governor *g, const struct governor_config *config)
 
 static bool same_config(const struct governor_config *a, const struct governor_config *b)
 {
-    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns &&
-           a->radius == b->radius && a->radius_min == b->radius_min &&
+    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns && a->top == b->top &&
+           a->lowest == b->lowest && a->search == b->search && a->warm_up == b->warm_up &&
            !memcmp(a->cost, b->cost, sizeof(a->cost));
 }
 
@@ -68,22 +71,33 @@ void governor_configure(struct governor *g, const struct governor_config *config
         g->now_frames = 0;
     if (g->passing)
         g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
-    else if (g->limit > config->radius || g->fail_scale <= 0.0)
-        g->limit = config->radius;
-    else if (g->limit < g->config.radius_min)
-        g->limit = g->config.radius_min;
+    else if (g->limit > config->top || g->fail_scale <= 0.0)
+        g->limit = config->top;
+    else if (g->limit < g->config.lowest)
+        g->limit = g->config.lowest;
     else
         g->limit = cheapest(&g->config, g->limit);
 }
 
+static struct governor_cost cost_of(const struct governor *g, int64_t ns, int rung)
+{
+    return (struct governor_cost){(double)ns, g->config.cost[rung],
+                                  g->config.search && rung >= g->config.search};
+}
+
+static double units_of(const struct governor *g, struct governor_cost c)
+{
+    return c.units + (c.searched ? g->search : 0.0) + g->base;
+}
+
 static double scale_of(const struct governor *g, struct governor_cost c)
 {
-    return c.ns / (c.units + g->base);
+    return c.ns / units_of(g, c);
 }
 
 static struct governor_cost second_highest_cost(const struct governor *g)
 {
-    struct governor_cost first = {0.0, 1.0}, second = {0.0, 1.0};
+    struct governor_cost first = {.units = 1.0}, second = {.units = 1.0};
 
     for (int i = 0; i < g->n; i++) {
         if (scale_of(g, g->cost[i]) > scale_of(g, first)) {
@@ -146,22 +160,39 @@ static void follow_interval(struct governor *g, const struct governor_sample *s)
     g->last_seq = s->seq;
 }
 
-/* Two radii and what they cost under the same load tell the fixed part of the cost. */
-static void learn_base(struct governor *g)
+/* What the search comes to is learnt only where the rung rises, as the load is steady then. */
+static void learn_search(struct governor *g, double slope)
 {
-    double slope, base;
+    const double *cost = g->config.cost;
+    const double none = cost[g->config.search - 1] - cost[g->config.search];
+    double fixed = g->now.ns / slope - g->now.units;
+
+    if (!g->old.searched)
+        fixed = g->now.ns / scale_of(g, g->old) - g->now.units;
+    else if (slope <= 0.0 || fixed > BASE_MAX * cost[0])
+        return;
+    g->search = fmin(fmax(fixed - g->base, none), SEARCH_MAX * cost[0]);
+}
+
+/* Two rungs and what they cost under the same load tell the fixed part of the cost. */
+static void learn(struct governor *g)
+{
+    const double slope = (g->now.ns - g->old.ns) / (g->now.units - g->old.units);
+    const double base = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
 
     if (g->old.units <= 0.0)
         return;
-    slope = (g->now.ns - g->old.ns) / (g->now.units - g->old.units);
-    base = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
-    /* A load that changed with the radius gives nonsense, which is mostly out of range. */
+    if (g->now.searched && g->now.units > g->old.units)
+        learn_search(g, slope);
+    if (g->now.searched || g->old.searched)
+        return;
+    /* A load that changed with the rung gives nonsense, which is mostly out of range. */
     if (base >= 0.0 && base <= BASE_MAX * g->config.cost[0])
         g->base += (g->base_known ? 0.3 : 1.0) * (base - g->base);
     g->base_known = true;
 }
 
-/* The costs that are learnt from are those just before and just after a change of radius, so that
+/* The costs that are learnt from are those just before and just after a change of rung, so that
  * a step in load that caused it is in both. */
 static void follow_cost(struct governor *g, struct governor_cost c)
 {
@@ -173,7 +204,7 @@ static void follow_cost(struct governor *g, struct governor_cost c)
     g->now_frames++;
     g->now.ns += 0.5 * (c.ns - g->now.ns);
     if (g->now_frames == LEARN_FRAMES)
-        learn_base(g);
+        learn(g);
 }
 
 /* Clears what the last ten seconds held before, up to @second. */
@@ -186,7 +217,7 @@ static void forget_seconds(struct governor *g, int64_t second)
 
         if (passed > 0 && k >= passed)
             break;
-        g->high_cost[slot] = (struct governor_cost){0.0, 1.0};
+        g->high_cost[slot] = (struct governor_cost){.units = 1.0};
         g->high_other[slot] = 0.0;
     }
     g->second = second;
@@ -222,6 +253,10 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
     g->next = (g->next + 1) % GOVERNOR_WINDOW;
     g->n += g->n < GOVERNOR_WINDOW;
 
+    if (c.searched || second - g->search_second > SEARCH_SECONDS) {
+        g->search = c.searched ? g->search : 0.0;
+        g->search_second = second;
+    }
     forget_seconds(g, second);
     high = second_highest_cost(g);
     if (scale_of(g, high) > scale_of(g, g->high_cost[slot]))
@@ -229,23 +264,23 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
     g->high_other[slot] = fmax(g->high_other[slot], second_highest_other(g));
 }
 
-/* A radius fits when the picture is not late and the filter keeps up with the camera. */
-static bool fits(const struct governor *g, double scale, double other, int radius, double margin)
+/* A rung fits when the picture is not late and the filter keeps up with the camera. */
+static bool fits(const struct governor *g, double scale, double other, int rung, double margin)
 {
-    const double cost = scale * (g->config.cost[radius] + g->base);
+    const double cost = scale * units_of(g, cost_of(g, 0, rung));
 
     return other + cost <= margin * budget_ns(g) && cost <= g->interval_ns;
 }
 
-static bool fits_recently(const struct governor *g, int radius, double margin)
+static bool fits_recently(const struct governor *g, int rung, double margin)
 {
     const double scale = scale_of(g, second_highest_cost(g));
 
-    return fits(g, scale, second_highest_other(g), radius, margin);
+    return fits(g, scale, second_highest_other(g), rung, margin);
 }
 
-/* Whether two of the last frames at the present radius say that it does not fit: measured, not
- * reckoned from what other radii cost. */
+/* Whether two of the last frames on the present rung say that it does not fit: measured, not
+ * reckoned from what other rungs cost. */
 static bool measured_too_slow(const struct governor *g)
 {
     const double own = g->config.cost[g->limit], other = second_highest_other(g);
@@ -259,7 +294,7 @@ static bool measured_too_slow(const struct governor *g)
     return second > 0.0 && (other + second > budget_ns(g) || second > g->interval_ns);
 }
 
-static bool fitted_for_long(const struct governor *g, int radius)
+static bool fitted_for_long(const struct governor *g, int rung)
 {
     double scale = 0.0, other = 0.0;
 
@@ -267,18 +302,18 @@ static bool fitted_for_long(const struct governor *g, int radius)
         scale = fmax(scale, scale_of(g, g->high_cost[i]));
         other = fmax(other, g->high_other[i]);
     }
-    return fits(g, scale, other, radius, UP_MARGIN);
+    return fits(g, scale, other, rung, UP_MARGIN);
 }
 
-/* The model overrates what small radii cost until it has learnt better. So nothing passes
- * unfiltered before radius_min itself has been tried. */
+/* The model overrates what low rungs cost until it has learnt better. So nothing passes
+ * unfiltered before the lowest itself has been tried. */
 static void go_down(struct governor *g)
 {
-    /* A higher radius that was just tried costs more than the model said. */
+    /* A higher rung that was just tried costs more than the model said. */
     if (g->now_frames < LEARN_FRAMES)
-        learn_base(g);
+        learn(g);
     g->fail_scale = fmax(g->fail_scale, g->mean_scale);
-    if (g->limit <= g->config.radius_min) {
+    if (g->limit <= g->config.lowest) {
         g->limit = 0;
         g->passing = true;
         g->t_probe_ns = g->t_last_ns + PROBE_NS;
@@ -286,38 +321,46 @@ static void go_down(struct governor *g)
     }
     do
         g->limit--; /* what costs no less fits no better */
-    while (g->limit > g->config.radius_min && !fits_recently(g, g->limit, UP_MARGIN));
+    while (g->limit > g->config.lowest && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
 static void go_up(struct governor *g)
 {
-    const int radius = cheapest(&g->config, g->limit + 1);
+    const int rung = cheapest(&g->config, g->limit + 1);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
-    if (!fitted_for_long(g, radius) && !(relieved && fits_recently(g, radius, UP_MARGIN)))
+    /* What the search costs is learnt from it alone, before more comes to it. */
+    if (g->limit == g->config.search && g->now_frames < LEARN_FRAMES)
         return;
-    g->limit = radius;
-    if (g->limit == g->config.radius)
+    if (!fitted_for_long(g, rung) && !(relieved && fits_recently(g, rung, UP_MARGIN)))
+        return;
+    g->limit = rung;
+    if (g->limit == g->config.top)
         g->fail_scale = 0.0;
 }
 
 /* While frames pass, nothing is learnt but from a probe. */
 static int step_passing(struct governor *g, const struct governor_sample *s)
 {
-    const struct governor_cost c = {(double)s->filter_ns, g->config.cost[s->radius]};
     int64_t wait_ns;
 
-    if (s->radius == 0)
-        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.radius_min;
-    g->mean_scale = scale_of(g, c);
-    if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.radius_min, UP_MARGIN)) {
-        wait_ns = PROBE_SHARE * s->filter_ns;
+    if (s->rung == 0) {
+        g->n_probed = 0;
+        g->probed_ns = 0;
+        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.lowest;
+    }
+    g->probed_ns += s->filter_ns;
+    if (++g->n_probed < g->config.warm_up)
+        return g->config.lowest;
+    g->mean_scale = scale_of(g, cost_of(g, s->filter_ns, s->rung));
+    if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.lowest, UP_MARGIN)) {
+        wait_ns = PROBE_SHARE * g->probed_ns;
         g->t_probe_ns = s->t_capture_ns + (wait_ns > PROBE_NS ? wait_ns : PROBE_NS);
         return 0;
     }
     g->passing = false;
     g->n = g->next = 0;
-    return g->config.radius_min;
+    return g->config.lowest;
 }
 
 int64_t governor_budget_ns(const struct governor *g)
@@ -329,19 +372,19 @@ int governor_step(struct governor *g, const struct governor_sample *s)
 {
     follow_interval(g, s);
     follow_camera(g, s->camera_ns);
-    if (g->config.radius == 0 || g->interval_ns <= 0.0)
-        return g->limit = g->config.radius;
+    if (g->config.top == 0 || g->interval_ns <= 0.0)
+        return g->limit = g->config.top;
     if (g->passing)
         return g->limit = step_passing(g, s);
-    if (s->radius > 0) {
-        const struct governor_cost c = {(double)s->filter_ns, g->config.cost[s->radius]};
+    if (s->rung > 0) {
+        const struct governor_cost c = cost_of(g, s->filter_ns, s->rung);
 
         follow_cost(g, c);
         follow_load(g, s, c);
     }
     if (measured_too_slow(g))
         go_down(g);
-    else if (g->limit < g->config.radius)
+    else if (g->limit < g->config.top)
         go_up(g);
     return g->limit;
 }

@@ -1,31 +1,34 @@
 #pragma once
-/* Limits the radius so that no frame is late: per frame it is told what the frame cost, and it
- * answers with the radius for the next one. Pure arithmetic: no clock, no I/O, no allocation;
- * its notion of time is the camera's timestamps. Context: plain data, one owner (the filter
- * thread).
+/* Limits what the filter does so that no frame is late: per frame it is told what the frame cost,
+ * and it answers with the rung (ladder.h) for the next one. Pure arithmetic: no clock, no I/O, no
+ * allocation; its notion of time is the camera's timestamps. Context: plain data, one owner (the
+ * filter thread).
  *
  * The model is ns(r) = scale * (cost[r] + base): `scale` follows the machine's load frame by
- * frame, `base` (what every radius costs besides) is learnt when the radius changes. What is held
+ * frame, `base` (what every rung costs besides) is learnt when the rung changes. So is `search`,
+ * how much more than the table says the search for motion costs on this engine. What is held
  * against the budget is a high percentile, the second highest of the last GOVERNOR_WINDOW frames,
- * so that one spike changes nothing and a step in load acts after two frames. The present radius is
+ * so that one spike changes nothing and a step in load acts after two frames. The present rung is
  * judged by what it was measured to cost, others by the model.
- *   down: at once, to the largest radius that fits.
- *   up:   one step per frame, where the higher radius would have fitted every frame of the last
+ *   down: at once, to the highest rung that fits.
+ *   up:   one rung per frame, where the higher one would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
- *         around a constant load therefore cannot make the picture pump.
- * A radius that does not cost less than all higher ones is never taken, nor tried. So where all
- * cost the same, frames get the whole radius or pass unfiltered.
+ *         around a constant load therefore cannot make the picture pump. With the search it stays
+ *         for a few frames, so that what it costs is learnt from it alone.
+ * A rung that does not cost less than all higher ones is never taken, nor tried. So where all
+ * cost the same, frames get the whole filter or pass unfiltered.
  *
- * Where radius_min was tried and does not fit, frames pass unfiltered. About once a second one of
- * them is filtered at radius_min to find out whether that is still so: a probe, which is measured
- * and not shown, so that the picture does not flicker.
+ * Where the lowest rung was tried and does not fit, frames pass unfiltered. About once a second
+ * some of them are filtered on the lowest rung to find out whether that is still so: a probe, which
+ * is not shown, so that the picture does not flicker. Its last frame is measured: a filter that
+ * looks back does less in the first frames after a gap.
  *
  * The latency that counts is what the program adds, from when a frame could be read to the end of
  * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "filter/filter.h"
+#include "filter/ladder.h"
 
 #define GOVERNOR_WINDOW 24
 #define GOVERNOR_SECONDS 10
@@ -33,12 +36,14 @@
 struct governor_config {
     int64_t budget_ns;   /* > 0: fixed; 0: one frame interval */
     int64_t interval_ns; /* of the source, as announced; 0 = unknown, will be measured */
-    int radius;          /* asked for */
-    int radius_min;      /* at least 1 */
+    int top;             /* the rung asked for; 0 = frames pass */
+    int lowest;          /* at least 1 */
+    int search;          /* the first rung with a search for motion; 0 = there is none */
+    int warm_up;         /* frames of a probe; 0 = 1 */
 
-    /* What a frame costs at each radius, compared with others: above 0, in a unit that stays the
+    /* What a frame costs on each rung, compared with others: above 0, in a unit that stays the
      * same. cost[0], a window of one pixel, is the measure for `base` until that is learnt. */
-    double cost[FILTER_MAX_RADIUS + 1];
+    double cost[LADDER_RUNGS];
 };
 
 struct governor_sample {
@@ -47,31 +52,36 @@ struct governor_sample {
     int64_t filter_ns;    /* what filtering cost */
     int64_t other_ns;  /* the rest of the newest added latency: late reading, conversion, write */
     int64_t camera_ns; /* the camera's own delay as it was known for that latency */
-    int radius;        /* what it was filtered with */
+    int rung;          /* what it was filtered with */
 };
 
 struct governor_cost {
     double ns, units; /* as measured, and as in `cost` of the config */
+    bool searched;    /* `search` comes to the units */
 };
 
 struct governor {
     struct governor_config config;
-    int limit;    /* the answer: radius for the next frame */
-    bool passing; /* even radius_min is too slow: limit is 0, or radius_min for a probe */
+    int limit;    /* the answer: rung for the next frame */
+    bool passing; /* even the lowest is too slow: limit is 0, or the lowest for a probe */
 
     double interval_ns; /* estimate; 0 = not known yet */
     bool off_above;     /* whether the last interval was longer than that */
     int n_off;          /* intervals in a row that were off to that side */
     int64_t t_last_ns, t_probe_ns;
+    int n_probed; /* frames of this probe so far, and their cost */
+    int64_t probed_ns;
     int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
     uint64_t last_seq;
     bool started;
 
-    double base;       /* fixed cost, in the unit of `cost` */
-    bool base_known;   /* learnt at least once */
-    double mean_scale; /* ns per unit, smoothed; 0 = not known yet */
-    double fail_scale; /* highest mean_scale since the limit went down; 0 = not limited */
-    struct governor_cost old, now; /* recent cost at the radius before and at the present one */
+    double base;           /* fixed cost, in the unit of `cost` */
+    bool base_known;       /* learnt at least once */
+    double search;         /* in that unit; may be negative */
+    int64_t search_second; /* when there was one last */
+    double mean_scale;     /* ns per unit, smoothed; 0 = not known yet */
+    double fail_scale;     /* highest mean_scale since the limit went down; 0 = not limited */
+    struct governor_cost old, now; /* recent cost on the rung before and on the present one */
     int now_frames;
 
     int n; /* frames in the window, the newest at (next - 1) */
@@ -91,5 +101,5 @@ void governor_configure(struct governor *g, const struct governor_config *config
 /* The latency that is held now, in ns; 0 while the interval is not known. */
 int64_t governor_budget_ns(const struct governor *g);
 
-/* One frame was filtered, or passed; returns the radius for the next. */
+/* One frame was filtered, or passed; returns the rung for the next. */
 int governor_step(struct governor *g, const struct governor_sample *sample);

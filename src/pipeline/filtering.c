@@ -20,8 +20,10 @@ static struct governor_config governor_request(const struct stream *s,
     struct governor_config ret = {
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
         .interval_ns = stream_interval_ns(s),
-        .radius = w->filter.radius,
-        .radius_min = w->radius_min,
+        .top = ladder_top(&w->filter),
+        .lowest = ladder_lowest(&w->filter, w->radius_min),
+        .search = ladder_search(&w->filter, w->radius_min),
+        .warm_up = filter_warm_up(&w->filter),
     };
 
     memcpy(ret.cost, w->cost, sizeof(ret.cost));
@@ -115,8 +117,8 @@ static int show(struct filtering *f, const struct job *j)
     if (slot->run != f->run)
         e->ops->forget(e);
     f->run = slot->run;
-    return j->filter.radius > 0 ? e->ops->submit(e, &slot->raw, &slot->out, &j->filter)
-                                : e->ops->pass(e, &slot->raw);
+    return j->submitted ? e->ops->submit(e, &slot->raw, &slot->out, &j->filter)
+                        : e->ops->pass(e, &slot->raw);
 }
 
 /* Why the engine did not take or finish a frame. */
@@ -213,39 +215,70 @@ static int start_job(struct filtering *f, struct slot *slot)
     struct stream *s = f->stream;
     struct job *j = &f->jobs[f->n_jobs++];
     const struct filter_request w = stream_filter_request(s);
+    bool shown;
     int r;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
+    j->rung = ladder_top(&w.filter);
     if (governed(s, &w)) {
         const struct governor_config limits = governor_request(s, &w);
 
         governor_configure(&f->governor, &limits);
-        j->filter.radius = f->governor.limit;
+        j->rung = f->governor.limit;
         j->probe = f->governor.passing;
     }
-    j->submitted = j->filter.radius > 0;
+    j->filter = ladder_filter(&w.filter, w.radius_min, j->rung);
+    j->submitted = j->rung > 0;
+    shown = j->submitted && !j->probe;
     slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
-    slot->radius = j->probe ? 0 : j->filter.radius;
+    slot->radius = shown ? j->filter.radius : 0;
     slot->radius_requested = w.filter.radius;
-    slot->result = slot->radius ? &slot->out : &slot->raw;
+    slot->search = shown ? filter_search(&j->filter) : "";
+    slot->result = shown ? &slot->out : &slot->raw;
     slot->noise = slot->frames = 0.0;
     slot->out.counts = NULL;
     r = show(f, j);
     return r ? replace_engine(f, r) : 0;
 }
 
-static void log_passing(struct filtering *f)
+/* Whether a message has to tell of @state now, and in @text of changes that were not told. */
+static bool flipped(struct flips *flips, bool state, int64_t t_ns, char *text, size_t size)
 {
-    const int n = flips_step(&f->passing, f->governor.passing, f->t_done_ns);
-    char changes[64] = "";
+    const int n = flips_step(flips, state, t_ns);
 
+    *text = '\0';
     if (n > 1)
-        (void)snprintf(changes, sizeof(changes), " (%d changes since the last message)", n);
-    if (n && f->governor.passing)
+        (void)snprintf(text, size, " (%d changes since the last message)", n);
+    return n > 0;
+}
+
+static void log_passing(struct filtering *f, const struct filter_request *w)
+{
+    const bool passing = f->governor.passing;
+    char changes[64];
+
+    if (!flipped(&f->passing, passing, f->t_done_ns, changes, sizeof(changes)))
+        return;
+    if (passing)
         log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered%s",
-                    f->governor.config.radius_min, changes);
-    else if (n)
+                    ladder_filter(&w->filter, w->radius_min, f->governor.config.lowest).radius,
+                    changes);
+    else
         log_info("fast enough again: frames are filtered%s", changes);
+}
+
+static void log_search(struct filtering *f, const struct job *j)
+{
+    const bool searchless = j->filter.no_search;
+    char changes[64];
+
+    if (f->governor.passing || !filter_averages(&j->filter) ||
+        !flipped(&f->searchless, searchless, f->t_done_ns, changes, sizeof(changes)))
+        return;
+    if (searchless)
+        log_info("too slow for the latency budget: what moves is not followed%s", changes);
+    else
+        log_info("fast enough again: what moves is followed%s", changes);
 }
 
 static void govern(struct filtering *f, const struct job *j)
@@ -258,7 +291,7 @@ static void govern(struct filtering *f, const struct job *j)
         .t_capture_ns = slot->raw.t_capture_ns,
         .seq = slot->raw.seq,
         .filter_ns = slot->filter_ns,
-        .radius = j->filter.radius,
+        .rung = j->rung,
         .other_ns = feedback.other_ns,
         .camera_ns = feedback.camera_ns,
     };
@@ -269,12 +302,12 @@ static void govern(struct filtering *f, const struct job *j)
         if (f->governor.passing)
             governor_init(&f->governor, &limits);
         slot->budget_ns = 0;
-        log_passing(f);
-        return;
+    } else {
+        (void)governor_step(&f->governor, &sample);
+        slot->budget_ns = governor_budget_ns(&f->governor);
     }
-    (void)governor_step(&f->governor, &sample);
-    slot->budget_ns = governor_budget_ns(&f->governor);
-    log_passing(f);
+    log_passing(f, &w);
+    log_search(f, j);
 }
 
 /* Waits for the oldest frame in flight and hands it on. */

@@ -28,6 +28,7 @@ struct filtering_config {
 /* A frame inside the stage. */
 struct job {
     struct slot *slot;
+    int rung; /* of the ladder; 0 = it passes */
     struct filter filter;
     int64_t t_start_ns;
     bool submitted; /* the engine has it until it is collected */
@@ -45,7 +46,8 @@ struct filtering {
     struct rebuild *rebuild;       /* under way, or NULL */
     struct retry retry;            /* of the engine; of `rebuild` while that is under way */
     struct governor governor;
-    struct flips passing; /* for the log: whether frames pass unfiltered */
+    /* For the log: whether frames pass unfiltered, or are averaged without a search for motion. */
+    struct flips passing, searchless;
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;

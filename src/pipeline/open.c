@@ -69,7 +69,7 @@ static int check_budget(const struct pipeline *p, struct error *err)
         return 0;
     return error_usage(err,
                        "latency-budget: '%s' is not live: each of its frames gets the whole "
-                       "radius, however long that takes (leave the option out, or use it with a "
+                       "filter, however long that takes (leave the option out, or use it with a "
                        "camera, or with test: and --fps)",
                        s->input);
 }

@@ -179,6 +179,7 @@ static void account(struct output *o, const struct slot *slot, int64_t t_write_n
         .budget_ns = slot->budget_ns,
         .noise = slot->noise,
         .frames = slot->frames,
+        .search = slot->search,
     };
     int64_t spans[N_SPANS];
 

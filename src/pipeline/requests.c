@@ -24,7 +24,7 @@ struct filter_request pipeline_filter_request(const struct settings *s)
     /* From the radius asked for, so that limiting it does not pump the picture. */
     if (w.filter.sigma_space <= 0.0)
         w.filter.sigma_space = filter_auto_sigma(w.filter.radius);
-    filter_cost(&w.filter, w.cost);
+    ladder_cost(&w.filter, w.radius_min, w.cost);
     return w;
 }
 

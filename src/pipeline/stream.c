@@ -336,5 +336,7 @@ void stream_fill_status(struct stream *s, struct status *ret)
     ret->temporal = s->request.filter.temporal > 1 ? s->request.filter.temporal : 1;
     ret->noise = s->feedback.noise;
     ret->frames_averaged = fmax(s->feedback.frames, 1.0);
+    (void)snprintf(ret->search, sizeof(ret->search), "%s",
+                   s->feedback.search ? s->feedback.search : "");
     unlock(s);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "filter/filter.h"
+#include "filter/ladder.h"
 #include "pipeline/stats.h"
 
 struct stream;
@@ -63,7 +63,7 @@ struct filter_request {
     struct filter filter;
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     int radius_min;
-    double cost[FILTER_MAX_RADIUS + 1]; /* of a frame at each radius, as in the governor's config */
+    double cost[LADDER_RUNGS]; /* of a frame on each rung, as in the governor's config */
 };
 
 void stream_set_filter_request(struct stream *s, const struct filter_request *request);
@@ -120,6 +120,7 @@ struct stream_feedback {
     int64_t camera_ns;    /* the camera's own delay as it was known for it */
     int64_t budget_ns;    /* the added latency that it was held to; 0 = none */
     double noise, frames; /* as in struct engine_report */
+    const char *search;   /* as in struct slot */
 };
 
 void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback);

@@ -97,7 +97,7 @@ const struct key key_table[] = {
      .default_text = "5",
      .max = FILTER_MAX_RADIUS,
      .live = true,
-     .help = "radius of the window in pixels; 0 passes the picture through"},
+     .help = "radius of the window in pixels; 0 leaves only what temporal does"},
     {.name = "sigma-space",
      .argument = "S",
      .type = KEY_AUTOREAL,
@@ -195,9 +195,10 @@ const struct key key_table[] = {
      .min = 0.1,
      .max = 10000,
      .live = true,
-     .help = "limits the radius so that bilatcam adds no more than this to the camera's own delay; "
-             "auto "
-             "is one frame interval; files, which are not live, always get the whole radius"},
+     .help =
+         "limits the radius, and the search for motion, so that bilatcam adds no more than this "
+         "to the camera's own delay; auto is one frame interval; files, which are not live, "
+         "always get the whole filter"},
     {.name = "radius-min",
      .argument = "N",
      .type = KEY_INT,

@@ -99,6 +99,11 @@ const struct figure figure_table[] = {
      .unit = "frames",
      .help = "how many frames a pixel is the mean of, on average; 1 where pictures are filtered "
              "one by one"},
+    {.json = "search",
+     .property = "Search",
+     TEXT(search),
+     .help = "whether the last frame's mean over frames followed what moves: on; off, which the "
+             "latency budget asks for; or empty, as nothing was averaged"},
     PERCENTILES("latency_ms", latency, "the time from the camera's stamp until a frame is out"),
     PERCENTILES("camera_ms", camera, "the camera's own delay"),
     PERCENTILES("added_ms", added, "the latency without the camera's own delay"),

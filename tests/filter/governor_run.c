@@ -12,10 +12,10 @@ static double uniform(uint64_t *rng)
 
 struct governor_config request_of(int radius, int64_t interval_ns)
 {
-    const struct filter disc = {.window = WINDOW_DISC};
-    struct governor_config ret = {.interval_ns = interval_ns, .radius = radius, .radius_min = 1};
+    const struct filter disc = {.radius = radius, .window = WINDOW_DISC};
+    struct governor_config ret = {.interval_ns = interval_ns, .top = radius, .lowest = 1};
 
-    filter_cost(&disc, ret.cost);
+    ladder_cost(&disc, 1, ret.cost);
     return ret;
 }
 
@@ -54,18 +54,20 @@ void frame(struct run *r, double load)
     const double other_ns = m->other_ns + late_reading(r, &t_capture_ns, &camera_ns);
     const int radius = r->governor.limit;
     const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
-    const double cost =
-        radius ? load * (m->fixed_ns + m->per_tap_ns * r->cost[radius]) * noise : 0.0;
+    const bool fresh = r->fresh > 0.0 && r->t_ns - r->t_filtered_ns > 250000000;
+    const double taps = r->cost[radius] * (fresh ? r->fresh : 1.0);
+    const double cost = radius ? load * (m->fixed_ns + m->per_tap_ns * taps) * noise : 0.0;
     const struct governor_sample s = {.t_capture_ns = t_capture_ns,
                                       .seq = r->seq,
                                       .filter_ns = (int64_t)cost,
                                       .other_ns = (int64_t)other_ns,
                                       .camera_ns = camera_ns,
-                                      .radius = radius};
+                                      .rung = radius};
 
     assert_true(r->n < MAX_FRAMES);
     r->radius[r->n] = radius;
     r->latency_ns[r->n++] = cost + other_ns;
+    r->t_filtered_ns = radius ? r->t_ns : r->t_filtered_ns;
     r->t_ns += r->interval_ns;
     r->seq++;
     (void)governor_step(&r->governor, &s);

@@ -29,7 +29,9 @@ struct camera {
 struct run {
     struct governor governor;
     struct machine machine;
-    double cost[FILTER_MAX_RADIUS + 1]; /* taps of each radius: those of a disc, or others */
+    double cost[LADDER_RUNGS]; /* taps of each rung: those of a disc, or others */
+    double fresh;              /* what a frame after a gap costs of that; 0 = all */
+    int64_t t_filtered_ns;
     struct camera camera;
     double late_ns; /* our own reading */
     int64_t t_ns, interval_ns;

@@ -13,20 +13,20 @@ static void test_changed_requests(void **state)
     frames(&r, 100, 1.0);
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 4);
-    request.radius = 12;
+    request.top = 12;
     governor_configure(&r.governor, &request);
     frames(&r, 60, 1.0);
     assert_int_equal(r.radius[r.n - 1], 12);
-    request.radius = 0;
+    request.top = 0;
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 0);
     frames(&r, 60, 1.0);
     assert_false(r.governor.passing);
-    request.radius = 10;
+    request.top = 10;
     governor_configure(&r.governor, &request);
     frames(&r, 2, 1.0);
     assert_int_equal(r.radius[r.n - 1], 10);
-    request.radius_min = 9; /* a minimum that the load does not allow: unfiltered, not late */
+    request.lowest = 9; /* a minimum that the load does not allow: unfiltered, not late */
     governor_configure(&r.governor, &request);
     frames(&r, 60, 6.0);
     assert_true(r.governor.passing);
@@ -41,12 +41,12 @@ static void test_minimum_acts_at_once(void **state)
     start(&r, 10, 33333333, laptop);
     frames(&r, 300, 8.0);
     assert_true(r.governor.limit > 0 && r.governor.limit < 6);
-    request.radius_min = 6;
+    request.lowest = 6;
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 6);
     frames(&r, 10, 8.0);
     assert_true(r.governor.passing); /* it was said not to go below */
-    request.radius_min = 1;
+    request.lowest = 1;
     governor_configure(&r.governor, &request);
     frames(&r, 4, 8.0);
     assert_false(r.governor.passing);
@@ -79,11 +79,11 @@ static void check_radii(const struct run *r, unsigned allowed)
 /* As a box filter with running sums. A lower radius would gain nothing. */
 static void test_flat_cost(void **state)
 {
-    double cost[FILTER_MAX_RADIUS + 1];
+    double cost[LADDER_RUNGS];
     struct run r;
 
     (void)state;
-    for (int i = 0; i <= FILTER_MAX_RADIUS; i++)
+    for (int i = 0; i < LADDER_RUNGS; i++)
         cost[i] = 3.0;
     start_with(&r, cost);
     frames(&r, 300, 1.0);
@@ -100,10 +100,10 @@ static void test_flat_cost(void **state)
 /* As a separable filter. */
 static void test_linear_cost(void **state)
 {
-    double cost[FILTER_MAX_RADIUS + 1];
+    double cost[LADDER_RUNGS];
 
     (void)state;
-    for (int i = 0; i <= FILTER_MAX_RADIUS; i++)
+    for (int i = 0; i < LADDER_RUNGS; i++)
         cost[i] = 2 * i + 1;
     for (int k = 1; k < 4; k++) {
         int fitting = 1;
@@ -140,7 +140,7 @@ static void test_uneven_cost(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 5; k++) {
-            double cost[FILTER_MAX_RADIUS + 1] = {0};
+            double cost[LADDER_RUNGS] = {0};
             struct run r;
 
             memcpy(cost, cases[i].cost, sizeof(cases[i].cost));
@@ -179,7 +179,7 @@ static void test_unit_of_cost(void **state)
     struct run r, same;
 
     (void)state;
-    for (int i = 0; i <= FILTER_MAX_RADIUS; i++)
+    for (int i = 0; i < LADDER_RUNGS; i++)
         scaled.cost[i] *= 1024; /* so that not even rounding differs */
     for (int k = 0; k < 5; k++) {
         start(&r, 10, 33333333, laptop);

@@ -14,28 +14,39 @@ struct recorder {
     int breaks_at;
 };
 
-static void record(const struct recorder *r, char what, uint64_t seq)
+static void record(const struct recorder *r, char what, uint64_t seq, const struct filter *filter)
 {
     assert_true(recording.n_calls < RECORDED_MAX);
-    recording.calls[recording.n_calls] = (struct call){what, r->number, seq};
+    recording.calls[recording.n_calls] =
+        (struct call){what, r->number, seq, filter ? *filter : (struct filter){0}};
     recording.n_calls++;
+}
+
+void set_filter(const struct filter *filter)
+{
+    struct filter_request w = stream_filter_request(recording.bench->stages.stream);
+
+    w.filter = *filter;
+    ladder_cost(&w.filter, w.radius_min, w.cost);
+    stream_set_filter_request(recording.bench->stages.stream, &w);
 }
 
 void set_radius(int radius)
 {
-    struct filter_request w = stream_filter_request(recording.bench->stages.stream);
+    struct filter filter = stream_filter_request(recording.bench->stages.stream).filter;
 
-    w.filter.radius = radius;
-    stream_set_filter_request(recording.bench->stages.stream, &w);
+    filter.radius = radius;
+    set_filter(&filter);
 }
 
 /* -EIO: the engine breaks here. */
-static int see(struct recorder *r, enum recorded call, const struct frame *f)
+static int see(struct recorder *r, enum recorded call, const struct frame *f,
+               const struct filter *filter)
 {
     if (r->breaks_in == call && r->n_seen >= r->breaks_at)
         return -EIO;
     r->n_seen++;
-    record(r, call == RECORDED_PASS ? '-' : 'x', f->seq);
+    record(r, call == RECORDED_PASS ? '-' : 'x', f->seq, filter);
     if (recording.mixed)
         set_radius(f->seq % 3 == 1 ? 0 : 2);
     return 0;
@@ -47,14 +58,15 @@ static int recorder_submit(struct engine *e, const struct frame *in, struct fram
     struct recorder *r = (struct recorder *)e;
     uint64_t *n = &recording.n_submitted_to[r->number];
 
-    assert_true(filter->radius > 0);
+    assert_true(filter_acts(filter));
     assert_true(*n - recording.n_collected_from[r->number] < (uint64_t)e->depth);
-    if (see(r, RECORDED_SUBMIT, in))
+    if (see(r, RECORDED_SUBMIT, in, filter))
         return -EIO;
     while (recording.gate_shut)
         (void)poll(NULL, 0, 1);
-    (void)poll(NULL, 0, recording.delay_ms);
+    (void)poll(NULL, 0, recording.delay_ms + (filter->no_search ? 0 : recording.search_ms));
     frame_copy(out, in);
+    out->plane[0][0] ^= 0xff;
     ++*n;
     return 0;
 }
@@ -73,12 +85,12 @@ static int recorder_collect(struct engine *e)
 
 static int recorder_pass(struct engine *e, const struct frame *in)
 {
-    return see((struct recorder *)e, RECORDED_PASS, in);
+    return see((struct recorder *)e, RECORDED_PASS, in, NULL);
 }
 
 static void recorder_forget(struct engine *e)
 {
-    record((struct recorder *)e, '|', 0);
+    record((struct recorder *)e, '|', 0, NULL);
 }
 
 static int recorder_pin(struct engine *e, void *memory, size_t bytes)

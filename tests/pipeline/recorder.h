@@ -1,6 +1,7 @@
 #pragma once
 /* An engine on the bench that writes down what it is told. When it breaks, one of the same kind
- * takes over in the place of the CPU's. Context: one bench at a time. */
+ * takes over in the place of the CPU's. It changes the first sample of each picture that it
+ * filters. Context: one bench at a time. */
 #include "tests/lib/unit.h"
 
 #include "tests/pipeline/bench.h"
@@ -13,12 +14,14 @@ struct call {
     char what; /* 'x' a frame to filter, '-' one that passes, '|' to forget */
     int engine;
     uint64_t seq;
+    struct filter filter; /* 'x' */
 };
 
 struct recording {
     struct bench *bench;
     bool mixed;            /* every third frame passes */
     atomic_int delay_ms;   /* of each frame that is filtered */
+    atomic_int search_ms;  /* and of each in which motion is searched for */
     atomic_bool gate_shut; /* frames to filter wait */
     uint64_t breaks[64];   /* of the stream: the first frames after them */
     int n_breaks;
@@ -37,6 +40,7 @@ extern struct recording recording;
 void open_recorded(struct bench *b, int depth, enum recorded breaks_in, int breaks_at);
 
 /* Of the bench, from the next frame on. */
+void set_filter(const struct filter *filter);
 void set_radius(int radius);
 
 int count_calls(char what);

@@ -1,0 +1,217 @@
+/* The governor and filters over time: a search for motion on the ladder, of which each engine has a
+ * cost of its own, and frames that cost less after a gap. */
+#include "tests/filter/governor_run.h"
+
+#define INTERVAL_NS 33333333
+
+/* What the mean over frames and the search for motion cost, in taps. The table has none of the
+ * first, which is alike on all rungs, and says 70 of the second. */
+static const struct {
+    double mean, search;
+} engines[] = {{30, 70}, {10, 15}, {130, 320}, {30, 300}, {200, 30}};
+
+enum { N_ENGINES = sizeof(engines) / sizeof(engines[0]) };
+
+static const struct filter averaging = {.radius = 5, .temporal = 16};
+
+static struct governor_config limits_of(const struct filter *f, int radius_min)
+{
+    struct governor_config ret = {.interval_ns = INTERVAL_NS,
+                                  .top = ladder_top(f),
+                                  .lowest = ladder_lowest(f, radius_min),
+                                  .search = ladder_search(f, radius_min),
+                                  .warm_up = filter_warm_up(f)};
+
+    ladder_cost(f, radius_min, ret.cost);
+    return ret;
+}
+
+/* A machine that takes 10 ms of 33 for all of @f, with engine @k. */
+static void start_time(struct run *r, const struct filter *f, int k)
+{
+    const struct governor_config limits = limits_of(f, 1);
+
+    start(r, limits.top, INTERVAL_NS, laptop);
+    for (int rung = 0; rung < LADDER_RUNGS; rung++) {
+        const bool searches = limits.search && rung >= limits.search;
+
+        r->cost[rung] = limits.cost[rung] + engines[k].mean +
+                        (searches ? engines[k].search - engines[0].search : 0.0);
+    }
+    r->machine.per_tap_ns = 9 * MS / r->cost[limits.top];
+    governor_init(&r->governor, &limits);
+}
+
+static double latency_of(const struct run *r, int rung, double load)
+{
+    const struct machine *m = &r->machine;
+
+    return load * (m->fixed_ns + m->per_tap_ns * r->cost[rung]) + m->other_ns;
+}
+
+/* The highest rung that fits well, or 1. */
+static int fitting(const struct run *r, double load)
+{
+    int rung = r->governor.config.top;
+
+    while (rung > 1 && latency_of(r, rung, load * 1.05) > 0.95 * INTERVAL_NS)
+        rung--;
+    return rung;
+}
+
+/* Under pressure the radius goes down to 3, then the search is left out, then the radius goes on
+ * down; and all comes back when the load has gone. */
+static void test_step(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_ENGINES; k++)
+        for (double load = 1.0;; load += 0.2) {
+            struct run r;
+            int wanted;
+
+            start_time(&r, &averaging, k);
+            wanted = fitting(&r, load);
+            if (latency_of(&r, 1, load) > 0.8 * INTERVAL_NS)
+                break;
+            frames(&r, 300, 1.0);
+            assert_int_equal(changes(&r, 0, 300), 0);
+            frames(&r, 600, load);
+            assert_true(r.radius[r.n - 1] >= wanted - 1);
+            assert_true(latency_of(&r, r.radius[r.n - 1], load) <= INTERVAL_NS);
+            check_budget(&r, 300, 900, INTERVAL_NS);
+            frames(&r, 360, 1.0);
+            assert_int_equal(r.radius[r.n - 1], 6);
+            check_rises_by_one(&r);
+        }
+}
+
+/* Constant loads, 10 % noise, whatever the search costs: where the model was wrong a rung is tried
+ * in vain, which teaches better. */
+static void test_no_pumping(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_ENGINES; k++)
+        for (double load = 1.0;; load += 0.1) {
+            struct run r;
+
+            start_time(&r, &averaging, k);
+            r.machine.noise = 0.1;
+            if (latency_of(&r, 1, load) > 0.8 * INTERVAL_NS)
+                break;
+            frames(&r, 3600, load);
+            for (int from = 300; from + 300 <= r.n; from += 30)
+                assert_true(changes(&r, from, from + 300) <= 2);
+            assert_true(changes(&r, 300, r.n) <= 10);
+            check_budget(&r, 300, r.n, INTERVAL_NS);
+            check_rises_by_one(&r);
+        }
+}
+
+/* Frames that are filtered while the others pass, and how often the picture changed between both.
+ */
+static void count_shown(struct run *r, int n, double load, int *ret_probes, int *ret_flips)
+{
+    *ret_probes = *ret_flips = 0;
+    for (int i = 0; i < n; i++) {
+        const bool passing = r->governor.passing;
+
+        *ret_probes += passing && r->governor.limit > 0;
+        frame(r, load);
+        *ret_flips += passing != r->governor.passing;
+    }
+}
+
+/* The first frame after a gap has no past and fits easily; the ones that follow do not. */
+static void test_probes(void **state)
+{
+    static const struct {
+        struct filter filter;
+        double fresh;
+        int warm_up;
+    } rows[] = {
+        {{.radius = 5, .temporal = 16}, 0.2, 2},
+        {{.radius = 0, .temporal = 16}, 0.2, 2},
+        {{.radius = 5, .temporal = 1, .sigma_color = 0.0}, 0.5, 2},
+        {{.radius = 5, .temporal = 1, .sigma_color = 18.0}, 0.0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run r;
+        int probes, flips;
+        double load = 1.0;
+
+        start_time(&r, &rows[i].filter, 0);
+        assert_int_equal(r.governor.config.warm_up, rows[i].warm_up);
+        r.fresh = rows[i].fresh;
+        while (latency_of(&r, 1, load) < 1.3 * INTERVAL_NS)
+            load += 0.1;
+        frames(&r, 300, 1.0);
+        frames(&r, 60, load);
+        assert_true(r.governor.passing);
+        count_shown(&r, 1800, load, &probes, &flips);
+        assert_int_equal(flips, 0);
+        assert_in_range(probes, 20 * rows[i].warm_up, 120);
+        assert_true(probes % rows[i].warm_up == 0);
+        count_shown(&r, 90, 1.0, &probes, &flips);
+        assert_int_equal(flips, 1);
+        assert_false(r.governor.passing);
+    }
+}
+
+/* A window that is not full yet costs less, frame by frame. */
+static void test_probes_of_a_window(void **state)
+{
+    const struct filter f = {
+        .radius = 5, .temporal = 4, .temporal_mode = TEMPORAL_WINDOW, .sigma_color = 18.0};
+    const struct governor_config limits = limits_of(&f, 1);
+    struct governor_sample s = {.t_capture_ns = 0};
+    struct governor g;
+    int64_t probed_ns = 0;
+    int probe = 0;
+
+    (void)state;
+    governor_init(&g, &limits);
+    for (int i = 0; i < 600; i++) {
+        s.t_capture_ns += INTERVAL_NS;
+        s.seq++;
+        s.rung = g.limit;
+        probe = s.rung ? probe + 1 : 0;
+        if (!g.passing)
+            probe = 4;
+        s.filter_ns = 10000000 * (probe < 4 ? probe : 4);
+        probed_ns += g.passing ? s.filter_ns : 0;
+        (void)governor_step(&g, &s);
+        assert_true(i < 20 || g.passing);
+    }
+    assert_true(probed_ns > 0 && probed_ns <= s.t_capture_ns / 20);
+}
+
+/* The search can become cheaper alone, as it is where less moves. */
+static void test_search_is_tried_again(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start_time(&r, &averaging, 3);
+    frames(&r, 600, 4.0);
+    assert_int_equal(r.radius[r.n - 1], 3);
+    for (int rung = r.governor.config.search; rung < LADDER_RUNGS; rung++)
+        r.cost[rung] -= 250;
+    frames(&r, 3000, 4.0);
+    assert_in_range(r.radius[r.n - 1], 4, 6);
+    check_budget(&r, 600, r.n, INTERVAL_NS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_no_pumping),
+        cmocka_unit_test(test_search_is_tried_again),
+        cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_probes_of_a_window),
+    };
+
+    return cmocka_run_group_tests_name("governor-time", tests, NULL, NULL);
+}

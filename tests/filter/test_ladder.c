@@ -1,0 +1,144 @@
+/* The rungs of filters, and what each costs. */
+#include "tests/lib/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "filter/ladder.h"
+
+#define MEAN                                                                                       \
+    {                                                                                              \
+        .temporal = 16, .temporal_mode = TEMPORAL_RECURSIVE                                        \
+    }
+#define WINDOW                                                                                     \
+    {                                                                                              \
+        .temporal = 4, .temporal_mode = TEMPORAL_WINDOW                                            \
+    }
+
+/* All rungs that may be taken, from the lowest to all that was asked for: "2 3 3s" are radius 2 and
+ * 3 without the search, and 3 with it. */
+static void test_rungs(void **state)
+{
+    static const struct {
+        int radius, radius_min;
+        const char *mean, *window, *single; /* of each kind of filter */
+    } rows[] = {
+        {5, 1, "1 2 3 3s 4s 5s", "1 2 3 4 5", "1 2 3 4 5"},
+        {5, 2, "2 3 3s 4s 5s", "2 3 4 5", "2 3 4 5"},
+        {5, 3, "3 3s 4s 5s", "3 4 5", "3 4 5"},
+        {5, 4, "4 4s 5s", "4 5", "4 5"},
+        {5, 5, "5 5s", "5", "5"},
+        {5, 9, "5 5s", "5", "5"},
+        {3, 1, "1 2 3 3s", "1 2 3", "1 2 3"},
+        {2, 1, "1 2 2s", "1 2", "1 2"},
+        {1, 1, "1 1s", "1", "1"},
+        {1, 4, "1 1s", "1", "1"},
+        {0, 1, "0 0s", "0", ""},
+        {0, 4, "0 0s", "0", ""},
+    };
+    static const struct filter kinds[] = {MEAN, WINDOW, {.temporal = 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int kind = 0; kind < 3; kind++) {
+            const char *const expected[] = {rows[i].mean, rows[i].window, rows[i].single};
+            const int radius_min = rows[i].radius_min;
+            struct filter f = kinds[kind];
+            char text[256] = "";
+
+            f.radius = rows[i].radius;
+            for (int rung = ladder_lowest(&f, radius_min); rung && rung <= ladder_top(&f); rung++) {
+                const struct filter step = ladder_filter(&f, radius_min, rung);
+                const size_t n = strlen(text);
+
+                (void)snprintf(text + n, sizeof(text) - n, "%s%d%s", *text ? " " : "", step.radius,
+                               *filter_search(&step) && !step.no_search ? "s" : "");
+                assert_int_equal(step.temporal, f.temporal);
+                assert_int_equal(kind == 0 && !step.no_search,
+                                 ladder_search(&f, radius_min) &&
+                                     rung >= ladder_search(&f, radius_min));
+            }
+            assert_string_equal(text, expected[kind]);
+        }
+}
+
+/* What was asked for is the top, to the last field; the bottom does nothing. */
+static void test_ends(void **state)
+{
+    static const struct filter kinds[] = {MEAN, WINDOW, {.temporal = 1}, {.temporal = 0}};
+
+    (void)state;
+    for (int kind = 0; kind < 4; kind++)
+        for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
+            for (int radius_min = 1; radius_min <= FILTER_MAX_RADIUS; radius_min++) {
+                struct filter f = kinds[kind], top, none;
+
+                f.radius = radius;
+                f.sigma_color = 7.0;
+                top = ladder_filter(&f, radius_min, ladder_top(&f));
+                none = ladder_filter(&f, radius_min, 0);
+                assert_int_equal(ladder_top(&f) > 0, filter_acts(&f));
+                assert_true(ladder_top(&f) < LADDER_RUNGS);
+                assert_int_equal(top.radius, radius);
+                assert_int_equal(top.temporal > 1, f.temporal > 1);
+                assert_int_equal(top.temporal_mode, f.temporal_mode);
+                assert_true(!top.no_search && top.sigma_color >= 7.0);
+                assert_false(filter_acts(&none));
+            }
+}
+
+/* Each rung costs more than those below, so that none is left out. A mean of pixels alone is no
+ * more than the fixed part, as passing frames are. */
+static void test_costs(void **state)
+{
+    static const struct filter kinds[] = {MEAN, WINDOW, {.temporal = 1}};
+
+    (void)state;
+    for (int kind = 0; kind < 3; kind++)
+        for (int window = 0; window < 2; window++)
+            for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
+                for (int radius_min = 1; radius_min <= FILTER_MAX_RADIUS; radius_min++) {
+                    double cost[LADDER_RUNGS];
+                    struct filter f = kinds[kind];
+
+                    f.radius = radius;
+                    f.window = (enum window_shape)window;
+                    ladder_cost(&f, radius_min, cost);
+                    assert_true(cost[0] >= 1.0 && cost[0] <= 1.0);
+                    for (int rung = radius ? 1 : 2; rung <= ladder_top(&f); rung++)
+                        assert_true(cost[rung] > cost[rung - 1]);
+                }
+}
+
+static void test_cost(void **state)
+{
+    static const struct {
+        struct filter filter;
+        int taps;
+    } rows[] = {
+        {{.radius = 5}, 81},
+        {{.radius = 5, .window = WINDOW_SQUARE}, 121},
+        {{.radius = 5, .temporal = 1}, 81},
+        {{.radius = 5, .temporal = 4, .temporal_mode = TEMPORAL_WINDOW}, 324},
+        {{.radius = 5, .temporal = 16}, 151},
+        {{.radius = 5, .temporal = 2}, 151},
+        {{.radius = 5, .temporal = 16, .no_search = true}, 81},
+        {{.radius = 0, .temporal = 16, .no_search = true}, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal((int)filter_cost(&rows[i].filter), rows[i].taps);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rungs),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_cost),
+    };
+
+    return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);
+}
