@@ -103,7 +103,6 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
                        int component, int x, int y)
 {
     const struct format_info *info = &format_table[f->format];
-    const struct samples s = frame_samples(f, component);
 
     if (component > 0) {
         x >>= info->hshift;
@@ -111,7 +110,7 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
     }
     if (averaged)
         return average_level(r->average, component, x, y);
-    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+    return frame_sample(f, component, x, y);
 }
 
 /* 2 sigma_color^2 at a pixel. */
@@ -157,11 +156,6 @@ static double weight(const struct filter *f, const struct pixel *p, const struct
            (f->range == RANGE_GAUSSIAN ? exp(-d2 / p->two_sc2) : 1.0 / (1.0 + d2 / p->two_sc2));
 }
 
-static int clamp(int v, int max)
-{
-    return v < 0 ? 0 : v > max ? max : v;
-}
-
 /* How much the frame @k before this one counts. */
 static double time_weight(const struct filter *f, int k)
 {
@@ -177,8 +171,8 @@ static void sum_window(const struct reference *r, const struct frame *in, const 
 
     for (int dy = -f->radius; dy <= f->radius; dy++)
         for (int dx = -f->radius; dx <= f->radius; dx++) {
-            const int qx = clamp(x + dx, in->width - 1);
-            const int qy = clamp(y + dy, in->height - 1);
+            const int qx = frame_nearest(x + dx, in->width);
+            const int qy = frame_nearest(y + dy, in->height);
             const struct pixel *q = &r->pixels[k][(size_t)qy * (size_t)in->width + (size_t)qx];
             double w;
 

@@ -35,6 +35,13 @@ struct samples frame_samples(const struct frame *f, int component)
     };
 }
 
+int frame_sample(const struct frame *f, int component, int x, int y)
+{
+    const struct samples s = frame_samples(f, component);
+
+    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+}
+
 int frame_plane_rows(const struct frame *f, int plane)
 {
     return plane ? shifted(f->height, format_table[f->format].vshift) : f->height;

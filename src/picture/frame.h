@@ -82,6 +82,15 @@ struct samples {
 
 struct samples frame_samples(const struct frame *f, int component);
 
+/* The sample at column @x and row @y of a component. */
+int frame_sample(const struct frame *f, int component, int x, int y);
+
+/* The nearest of the columns, or rows, 0 .. @n - 1: outside of a picture its edge is repeated. */
+static inline int frame_nearest(int i, int n)
+{
+    return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
 /* Bytes that hold samples in a row of @plane of a picture with @width columns. */
 size_t format_row_bytes(const struct format_info *info, int plane, int width);
 

@@ -125,6 +125,27 @@ static void test_copies_samples_alone(void **state)
     }
 }
 
+/* Each sample is found where it lies, beyond the edges the nearest one. */
+static void test_one_sample(void **state)
+{
+    static uint8_t memory[] = {1, 2, 3, 4, 5, 6, 7, 8}; /* Y U Y V */
+    const struct frame f = {
+        .format = FRAME_YUYV, .width = 2, .height = 2, .plane = {memory}, .stride = {4}};
+    static const struct {
+        int component, x, y, value;
+    } cases[] = {{0, 0, 0, 1},  {0, 1, 0, 3},  {1, 0, 0, 2}, {2, 0, 1, 8},
+                 {0, -1, 1, 5}, {0, 2, -9, 3}, {1, 1, 7, 6}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int columns = cases[i].component ? 1 : 2;
+
+        assert_int_equal(frame_sample(&f, cases[i].component, frame_nearest(cases[i].x, columns),
+                                      frame_nearest(cases[i].y, 2)),
+                         cases[i].value);
+    }
+}
+
 static void test_counts(void **state)
 {
     static const struct {
@@ -153,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_a_sample),
         cmocka_unit_test(test_samples_fill_rows),
         cmocka_unit_test(test_copies_samples_alone),
+        cmocka_unit_test(test_one_sample),
         cmocka_unit_test(test_counts),
     };
 

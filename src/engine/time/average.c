@@ -129,13 +129,6 @@ void average_report(struct average *a, struct engine_report *ret)
     };
 }
 
-static int raw_sample(const struct frame *f, int component, int x, int y)
-{
-    const struct samples s = frame_samples(f, component);
-
-    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
-}
-
 static bool repeated(const struct average *a, const struct frame *x)
 {
     return a->has_past && frame_squared_error(&a->x, x) == 0.0;
@@ -146,7 +139,7 @@ static void spread_noise(struct average *a)
 {
     for (int y = 0; y < a->x.height; y++)
         for (int x = 0; x < a->x.width; x++)
-            *field_at(&a->nu2, x, y) = raw_sample(&a->x, 0, x, y);
+            *field_at(&a->nu2, x, y) = frame_sample(&a->x, 0, x, y);
     field_binomial(&a->nu2);
     for (int y = 0; y < a->x.height; y++)
         for (int x = 0; x < a->x.width; x++)
@@ -213,7 +206,7 @@ static void average_in(struct average *a, struct stored *now)
                                              (*field_at(&a->moved.p[c], x, y) - still);
 
                 stored_set_level(now, c, x, y,
-                                 p + (raw_sample(&a->x, c, x, y) - p) /
+                                 p + (frame_sample(&a->x, c, x, y) - p) /
                                          (mean_over(a, &a->n, c, x, y) + 1.0));
             }
     for (int y = 0; y < a->x.height; y++)
@@ -228,7 +221,7 @@ static void begin(struct average *a, struct stored *now)
 
         for (int y = 0; y < s.height; y++)
             for (int x = 0; x < s.width; x++)
-                stored_set_level(now, c, x, y, raw_sample(&a->x, c, x, y));
+                stored_set_level(now, c, x, y, frame_sample(&a->x, c, x, y));
     }
     for (int y = 0; y < a->x.height; y++)
         for (int x = 0; x < a->x.width; x++)

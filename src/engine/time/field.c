@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "picture/frame.h"
+
 bool field_alloc(struct field *f, int width, int height)
 {
     const int longest = width > height ? width : height;
@@ -29,11 +31,8 @@ static void smooth_line(const struct field *f, double *v, int n, size_t step, co
     for (int i = 0; i < n; i++) {
         double sum = 0.0;
 
-        for (int k = -reach; k <= reach; k++) {
-            const int at = i + k < 0 ? 0 : i + k >= n ? n - 1 : i + k;
-
-            sum += weight[k + reach] * f->line[at];
-        }
+        for (int k = -reach; k <= reach; k++)
+            sum += weight[k + reach] * f->line[frame_nearest(i + k, n)];
         v[(size_t)i * step] = sum;
     }
 }

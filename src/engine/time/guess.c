@@ -133,13 +133,6 @@ static double square(double v)
     return v * v;
 }
 
-static int raw_sample(const struct frame *f, int component, int x, int y)
-{
-    const struct samples s = frame_samples(f, component);
-
-    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
-}
-
 /* e = x - P */
 static void subtract(struct guess *g, const struct guess_input *in)
 {
@@ -153,7 +146,7 @@ static void subtract(struct guess *g, const struct guess_input *in)
             for (int c = 0; c < info->components; c++) {
                 const int cx = c ? x >> info->hshift : x, cy = c ? y >> info->vshift : y;
 
-                d[c] = raw_sample(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
+                d[c] = frame_sample(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
             }
             *field_at(&g->e[0], x, y) = k->a * d[0] + k->b * d[1] + k->c * d[2];
             *field_at(&g->e[1], x, y) = k->d * d[1] + k->e * d[2];

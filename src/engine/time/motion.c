@@ -143,8 +143,8 @@ static bool inside(const struct motion_level *l, int x, int y, int side)
 
 static int sample_at(const struct motion_level *l, int x, int y)
 {
-    x = clamp(x, 0, l->width - 1);
-    y = clamp(y, 0, l->height - 1);
+    x = frame_nearest(x, l->width);
+    y = frame_nearest(y, l->height);
     return l->sample[(size_t)y * (size_t)l->width + (size_t)x];
 }
 
@@ -231,7 +231,7 @@ static struct vector cheapest(const struct window *w, const struct candidates *c
 static struct vector twice(const struct grid *g, int col, int row)
 {
     const struct vector v =
-        g->vector[clamp(row, 0, g->rows - 1) * g->cols + clamp(col, 0, g->cols - 1)];
+        g->vector[frame_nearest(row, g->rows) * g->cols + frame_nearest(col, g->cols)];
 
     return (struct vector){2 * v.x, 2 * v.y};
 }

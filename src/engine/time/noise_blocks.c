@@ -37,19 +37,13 @@ static struct form form_of(const struct frame *f)
     return form;
 }
 
-static int clamp(int v, int max)
-{
-    return v < 0 ? 0 : v > max ? max : v;
-}
-
 static int sample_at(const struct frame *f, int component, int x, int y)
 {
     const struct format_info *info = &format_table[f->format];
-    const struct samples s = frame_samples(f, component);
 
-    x = clamp(x, f->width - 1) >> (component ? info->hshift : 0);
-    y = clamp(y, f->height - 1) >> (component ? info->vshift : 0);
-    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+    x = frame_nearest(x, f->width) >> (component ? info->hshift : 0);
+    y = frame_nearest(y, f->height) >> (component ? info->vshift : 0);
+    return frame_sample(f, component, x, y);
 }
 
 static void load(struct block *b, const struct frame *f, int components, int x0, int y0)

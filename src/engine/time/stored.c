@@ -27,11 +27,6 @@ void stored_free(struct stored *s)
     *s = (struct stored){0};
 }
 
-static int clamp(int v, int max)
-{
-    return v < 0 ? 0 : v > max ? max : v;
-}
-
 /* The nearest sample of the picture, and where it is kept. */
 static size_t index_of(const struct stored *s, int component, int x, int y)
 {
@@ -40,7 +35,7 @@ static size_t index_of(const struct stored *s, int component, int x, int y)
     const int width = (s->shape.width + (1 << hs) - 1) >> hs;
     const int height = (s->shape.height + (1 << vs) - 1) >> vs;
 
-    return (size_t)clamp(y, height - 1) * (size_t)width + (size_t)clamp(x, width - 1);
+    return (size_t)frame_nearest(y, height) * (size_t)width + (size_t)frame_nearest(x, width);
 }
 
 double stored_level(const struct stored *s, int component, int x, int y)
