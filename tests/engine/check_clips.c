@@ -251,6 +251,7 @@ static bool happen(const struct pair *p, struct clip *c, struct draw *d, struct 
     switch (draw_below(d, 16)) {
     case 0:
         in->t_capture_ns += 8 * FRAME_NS;
+        in->seq += 8;
         break;
     case 1:
         p->e->ops->forget(p->e);

@@ -1,9 +1,10 @@
 #pragma once
 /* Whether a frame goes on from the one before: every engine asks here, so that all begin anew at
- * the same frames. A frame goes on if the one before was of the same format, size and colour, no
- * more than a quarter of a second older, and filtered with the same `temporal` and
- * `temporal_mode`. Frames that only passed are as if lost: they do not come here. Context: plain
- * data, one owner; zeroed is no past. */
+ * the same frames. A frame goes on if the one before was of the same format, size and colour, and
+ * filtered with the same `temporal` and `temporal_mode`, unless frames between them were lost that
+ * took more than a quarter of a second: the frames of a file are stamped when they are read, which
+ * says nothing of the pictures. Frames that only passed are as if lost: they do not come here.
+ * Context: plain data, one owner; zeroed is no past. */
 #include <stdbool.h>
 
 #include "filter/filter.h"

@@ -18,10 +18,17 @@ static struct stream begin(void)
         .f = {.radius = 3, .sigma_color = 20.0, .temporal = 8}};
 }
 
-static bool next(struct stream *s, int ms)
+/* After @n_lost others. */
+static bool next_but(struct stream *s, int n_lost, int ms)
 {
     s->x.t_capture_ns += ms * MS;
+    s->x.seq += (uint64_t)n_lost + 1;
     return past_goes_on(&s->past, &s->x, &s->f);
+}
+
+static bool next(struct stream *s, int ms)
+{
+    return next_but(s, 0, ms);
 }
 
 static void test_frames_follow(void **state)
@@ -32,9 +39,11 @@ static void test_frames_follow(void **state)
     assert_false(next(&s, 33)); /* the first */
     for (int i = 0; i < 20; i++)
         assert_true(next(&s, 33));
-    assert_true(next(&s, 250)); /* some were lost */
-    assert_false(next(&s, 251));
+    assert_true(next_but(&s, 6, 250));
+    assert_false(next_but(&s, 1, 251));
+    assert_false(next_but(&s, -1, 251)); /* another stream, though nobody said so */
     assert_true(next(&s, 33));
+    assert_true(next(&s, 2000)); /* a slow camera, or a file that is filtered slowly */
     assert_true(next(&s, -500)); /* a clock that was set back */
     s.f.radius = 0;              /* the governor's business */
     s.f.sigma_color = 0.0;
