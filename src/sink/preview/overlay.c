@@ -95,20 +95,20 @@ void preview_overlay_labels(struct paint *p, const struct preview_ui *ui, struct
 /* What the map's brightness means, at the top right. */
 static void legend(struct paint *p, const struct preview_ui *ui, int y)
 {
-    const int most = ui->status.temporal, bar = 64;
+    const int bar = 64;
     uint32_t palette[256];
     char text[32];
     int width, x;
 
-    (void)snprintf(text, sizeof(text), "%d frames", most);
+    (void)snprintf(text, sizeof(text), "%d frames", ui->most);
     width = paint_text_width("1", 1) + paint_text_width(text, SIZE_MAX) + bar + 28;
     x = p->width - MARGIN - width;
     paint_panel(p, panel, (struct paint_box){x, y, width, 24});
     paint_text(p, bright, x + 6, y + 3, "1", 1);
     x += 14 + paint_text_width("1", 1);
-    preview_map_palette(palette, most);
+    preview_map_palette(palette, ui->most);
     for (int i = 0; i < bar; i++) {
-        const uint32_t c = palette[(int)(2.0 * pow(most, (i + 0.5) / bar) + 0.5)];
+        const uint32_t c = palette[(int)(2.0 * pow(ui->most, (i + 0.5) / bar) + 0.5)];
         const SDL_Color ink = {(Uint8)(c >> 16), (Uint8)(c >> 8), (Uint8)c, 255};
 
         paint_fill(p, ink, (struct paint_box){x + i, y + 6, 1, 12});

@@ -169,5 +169,5 @@ void preview_picture_draw(struct preview_picture *p, const struct preview_ui *ui
     draw_part(p, BEFORE, mirror, at, left, line);
     draw_part(p, AFTER, mirror, at, line, right);
     if (ui->map && ui->counted)
-        draw_map(p, ui->status.temporal, mirror, at, line, right);
+        draw_map(p, ui->most, mirror, at, line, right);
 }

@@ -216,6 +216,8 @@ bool preview_ui_wants_status(const struct preview_ui *ui, int64_t t_ns)
 void preview_ui_set_status(struct preview_ui *ui, const struct status *status, int64_t t_ns)
 {
     ui->status = *status;
+    if (status->temporal > 1)
+        ui->most = status->temporal;
     ui->have_status = true;
     ui->t_status_ns = t_ns;
     /* Nothing was measured yet in the first second. */

@@ -20,6 +20,7 @@ struct preview_ui {
     bool statistics, help, fullscreen, frozen, mirror;
     bool map;     /* of the frames that each part of the picture is the mean of */
     bool counted; /* the picture has counts for it */
+    int most;     /* frames that are brightest in it: as many as could count when time was on */
 
     bool pressed, dragging; /* a mouse button is down; and it has moved the line */
     double pressed_at;

@@ -171,6 +171,21 @@ static void test_map(void **state)
     }
 }
 
+/* What is frozen keeps its scale while time is off. */
+static void test_scale_of_the_map(void **state)
+{
+    static const int temporals[][2] = {{16, 16}, {1, 16}, {12, 12}, {0, 12}};
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(temporals) / sizeof(temporals[0]); i++) {
+        const struct status s = {.temporal = temporals[i][0]};
+
+        preview_ui_set_status(&ui, &s, MS);
+        assert_int_equal(ui.most, temporals[i][1]);
+    }
+}
+
 static void test_a_click_is_no_drag(void **state)
 {
     struct preview_ui ui = fresh();
@@ -384,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_escape_goes_back_by_one),
         cmocka_unit_test(test_toggles),
         cmocka_unit_test(test_map),
+        cmocka_unit_test(test_scale_of_the_map),
         cmocka_unit_test(test_a_click_is_no_drag),
         cmocka_unit_test(test_dragging),
         cmocka_unit_test(test_arrows_move_the_line),
