@@ -48,17 +48,49 @@ static void end_progress(void)
         fprintf(stderr, "\r%40s\r", "");
 }
 
-/* A shaded picture with noise: how long a frame takes hardly depends on what it shows. */
-static void fill(const struct frame *f)
-{
-    uint32_t noise = 1;
+/* What a filter over time has to do depends on what it sees: patches with noise, all of which move,
+ * there and back. The worst there is, so that what is said to be held is held. */
+enum { N_PICTURES = 4 };
 
-    for (int y = 0; y < f->height; y++)
-        for (int x = 0; x < f->width * 2; x++) {
+struct pictures {
+    struct frame in[N_PICTURES], out;
+    uint8_t *memory;
+    size_t bytes;
+    uint64_t n; /* frames so far */
+};
+
+static void fill(const struct frame *f, int shift, uint32_t noise)
+{
+    for (int y = 0; y < f->height; y++) {
+        uint8_t *row = f->plane[0] + (size_t)y * f->stride[0];
+
+        for (int x = 0; x < f->width; x++) {
+            const int patch = ((x + shift) / 8 * 31 + y / 8 * 17) % 100;
+
             noise = noise * 1664525u + 1013904223u;
-            f->plane[0][(size_t)y * f->stride[0] + (size_t)x] =
-                (uint8_t)(60 + x * 100 / (f->width * 2) + y * 60 / f->height + (noise >> 28));
+            row[2 * x] = (uint8_t)(60 + patch + (int)(noise >> 28));
+            row[2 * x + 1] = (uint8_t)(120 + (noise >> 20 & 15));
         }
+    }
+}
+
+static int make_pictures(struct pictures *p, int width, int height)
+{
+    static const int shifts[N_PICTURES] = {0, 3, 6, 3};
+
+    *p = (struct pictures){.out = {.format = FRAME_YUYV, .width = width, .height = height}};
+    p->bytes = frame_layout(&p->out);
+    p->memory = mmap(NULL, (N_PICTURES + 1) * p->bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (p->memory == MAP_FAILED)
+        return -ENOMEM;
+    for (int i = 0; i < N_PICTURES; i++) {
+        p->in[i] = p->out;
+        frame_attach(&p->in[i], p->memory + (size_t)i * p->bytes);
+        fill(&p->in[i], shifts[i], (uint32_t)i + 1);
+    }
+    frame_attach(&p->out, p->memory + N_PICTURES * p->bytes);
+    return 0;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -68,28 +100,33 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int64_t time_frame(struct engine *e, const struct frame *in, struct frame *out,
-                          const struct filter *filter)
+static int64_t time_frame(struct engine *e, struct pictures *p, const struct filter *filter)
 {
-    const int64_t start = now_ns();
+    struct frame *in = &p->in[p->n % N_PICTURES];
+    int64_t start;
 
-    if (e->ops->submit(e, in, out, filter) || e->ops->collect(e))
+    in->seq = p->n++;
+    in->t_capture_ns = (int64_t)p->n * (NS_PER_S / 30);
+    start = now_ns();
+    if (e->ops->submit(e, in, &p->out, filter) || e->ops->collect(e))
         return -1;
     return now_ns() - start;
 }
 
 /* The median time of a frame, one in flight as live pictures have it; -1 when it fails. */
-static int64_t time_point(struct engine *e, const struct frame *in, struct frame *out,
-                          const struct filter *filter)
+static int64_t time_point(struct engine *e, struct pictures *p, const struct filter *filter)
 {
     int64_t times[MAX_RUNS], total = 0;
     int n = 0;
 
-    times[0] = time_frame(e, in, out, filter); /* warms up, and counts only if it is all */
-    if (times[0] < 0 || times[0] > TOO_SLOW_NS)
-        return times[0];
+    /* These count only if that is all. */
+    for (int i = 0; i < filter_warm_up(filter); i++) {
+        times[0] = time_frame(e, p, filter);
+        if (times[0] < 0 || times[0] > TOO_SLOW_NS)
+            return times[0];
+    }
     while (n < MAX_RUNS && total < POINT_NS) {
-        times[n] = time_frame(e, in, out, filter);
+        times[n] = time_frame(e, p, filter);
         if (times[n] < 0)
             return -1;
         total += times[n++];
@@ -100,44 +137,36 @@ static int64_t time_point(struct engine *e, const struct frame *in, struct frame
 
 static struct filter filter_of(const struct settings *s, int radius)
 {
-    return (struct filter){
-        .radius = radius,
-        .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radius),
-        .sigma_color = s->sigma_color,
-        .range = (enum range_kernel)s->range,
-        .window = (enum window_shape)s->window,
-    };
+    struct settings asked = *s;
+    struct filter f;
+
+    asked.filter = FILTER_BILATERAL;
+    asked.radius = radius;
+    settings_filter(&asked, &f);
+    return f;
 }
 
 static int time_size(struct engine *e, int size, const struct settings *s, struct result *r)
 {
-    struct frame in = {
-        .format = FRAME_YUYV, .width = sizes[size].width, .height = sizes[size].height};
-    const size_t bytes = frame_layout(&in);
-    struct frame out = in;
-    uint8_t *memory = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    struct pictures p;
 
-    if (memory == MAP_FAILED)
+    if (make_pictures(&p, sizes[size].width, sizes[size].height))
         return -ENOMEM;
-    frame_attach(&in, memory);
-    frame_attach(&out, memory + bytes);
-    fill(&in);
-    (void)e->ops->pin(e, memory, 2 * bytes);
+    (void)e->ops->pin(e, p.memory, (N_PICTURES + 1) * p.bytes);
     for (int i = 0; i < N(radii); i++) {
         const struct filter filter = filter_of(s, radii[i]);
         int64_t ns;
 
         show_progress(e->ops->name, sizes[size].name, radii[i]);
         if (i == 0) /* with the first frame of a size a GPU is measured, which takes a while */
-            (void)time_frame(e, &in, &out, &filter);
-        ns = time_point(e, &in, &out, &filter);
+            (void)time_frame(e, &p, &filter);
+        ns = time_point(e, &p, &filter);
         if (ns < 0 || ns > TOO_SLOW_NS)
             break;
         r->ns[size][i] = ns;
     }
-    e->ops->unpin(e, memory);
-    (void)munmap(memory, 2 * bytes);
+    e->ops->unpin(e, p.memory);
+    (void)munmap(p.memory, (N_PICTURES + 1) * p.bytes);
     return 0;
 }
 
@@ -185,13 +214,24 @@ static int time_engine(struct engine *e, const struct settings *s, struct result
     return result;
 }
 
+/* What is done to a frame, but for the radius. */
+static void print_filter(const struct settings *s, FILE *out)
+{
+    const struct filter f = filter_of(s, 1);
+
+    fprintf(out, "%s window, %s", f.window == WINDOW_DISC ? "disc" : "square",
+            f.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian");
+    if (filter_averages(&f))
+        fprintf(out, ", mean of up to %d frames along their motion", f.temporal);
+    else if (f.temporal > 1)
+        fprintf(out, ", over %d frames", f.temporal);
+}
+
 static void print_text(const struct result *results, int n, const struct settings *s, FILE *out)
 {
-    fprintf(out,
-            "Time of one YUYV frame in ms, copies to and from the device included "
-            "(%s window, %s):\n\n%-10s %-6s",
-            s->window == WINDOW_DISC ? "disc" : "square",
-            s->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", "engine", "size");
+    fprintf(out, "Time of one YUYV frame in ms, copies to and from the device included (");
+    print_filter(s, out);
+    fprintf(out, "):\n\n%-10s %-6s", "engine", "size");
     for (int i = 0; i < N(radii); i++)
         fprintf(out, "   r=%-3d", radii[i]);
     for (int k = 0; k < n; k++)

@@ -14,6 +14,8 @@
 
 #define SETTINGS_PATH_MAX 1024
 
+struct filter;
+
 enum filter_kind { FILTER_NONE, FILTER_BILATERAL };
 
 enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
@@ -98,6 +100,9 @@ int settings_check(const struct settings *s, struct error *err);
 
 /* As settings_set(), for one key alone: what comes of it must fit together. */
 int settings_change(struct settings *s, const char *name, const char *value, struct error *err);
+
+/* The filter that they ask for. */
+void settings_filter(const struct settings *s, struct filter *ret);
 
 /* Moves a number (KEY_INT, KEY_AUTOINT, KEY_AUTOREAL) by @steps of a size of its own, as far as is
  * allowed.
