@@ -364,12 +364,12 @@ static int screen_write(struct sink *s, const struct frame *f, const struct fram
         return error_set(err, -ENOSPC, "screen is full");
     }
     if (!before && s->ops->compare) {
-        require(!f->counts);
+        require(!f->counts || screen.any_counts);
         screen.n_cards++;
         screen.card_sum = checksum(f);
         return 0;
     }
-    if (f->counts)
+    if (f->counts && !screen.any_counts)
         check_counts(f);
     if (screen.n < SCREEN_KEEPS) {
         screen.seq[screen.n] = f->seq;

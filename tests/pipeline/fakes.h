@@ -82,6 +82,7 @@ struct fake_screen {
     atomic_int opened, closed;
     atomic_int open_failures;
     atomic_int n_counted;       /* frames with counts, which are right */
+    bool any_counts;            /* also those of an engine that is no fake, or shown again */
     atomic_int n_cards;         /* pictures that are no frames */
     uint64_t card_sum;          /* of the last of them */
     uint64_t seq[SCREEN_KEEPS]; /* of the first frames */
