@@ -221,9 +221,45 @@ static struct rgb aside(double x, double y, int t)
     return head(c, x - hx, y - hy);
 }
 
+static struct rgb plant(struct rgb c, double x, double y)
+{
+    const double leaf = rough(x, y, 16, 4, 81);
+
+    return leaf > 0.0 ? blend(c, colour(40 + 70 * leaf, 90 + 90 * leaf, 45),
+                              ellipse(x - 90, y - 120, 85, 110))
+                      : c;
+}
+
+static struct rgb wheel(struct rgb c, double x, double y, int t)
+{
+    const double angle = atan2(y, x) - 0.15 * t, spoke = cos(6.0 * angle);
+
+    c = blend(c, colour(70, 70, 78), ellipse(x, y, 78, 78));
+    return blend(c, colour(205, 200, 190),
+                 ellipse(x, y, 68, 68) * fmin(fmax(4.0 * spoke + 0.5, 0.0), 1.0));
+}
+
+/* A plant that stands still, a wheel that turns, steam, and a hand that waves faster than any
+ * search follows. */
+static struct rgb kitchen(double x, double y, int t)
+{
+    const double hand_x = 300.0 + 110.0 * sin(2.0 * PI * t / 16.0);
+    const double hand_y = 250.0 + 20.0 * cos(2.0 * PI * t / 11.0);
+    const double line =
+        fmin(fabs(x - 37.0 * floor(x / 37.0 + 0.5)), fabs(y - 37.0 * floor(y / 37.0 + 0.5)));
+    const double steam = ellipse(x - 540, y - 220, 60, 120) * rough(x, y + 4.0 * t, 30, 3, 83);
+    struct rgb c = lit(colour(185, 190, 180 + 0.04 * x), 4.0 * rough(x, y, 25, 3, 82));
+
+    c = blend(c, colour(120, 118, 112), fmin(fmax(2.0 - line, 0.0), 1.0));
+    c = wheel(plant(c, x, y), x - 450, y - 130, t);
+    c = lit(c, 30.0 * fmax(steam, 0.0));
+    return blend(c, lit(colour(200, 155, 130), 6.0 * rough(x - hand_x, y - hand_y, 10, 3, 84)),
+                 ellipse(x - hand_x, y - hand_y, 42, 60));
+}
+
 const struct clip clip_table[] = {
-    {"aside", aside},          {"talk", talk},   {"pan", pan},
-    {"shake", shake},          {"cross", cross}, {"banding", banding},
-    {"exposure", exposure},    {"cuts", cuts},   {"low contrast", low_contrast},
-    {"texture", fine_texture}, {NULL, NULL},
+    {"aside", aside},          {"talk", talk},       {"pan", pan},
+    {"shake", shake},          {"cross", cross},     {"banding", banding},
+    {"exposure", exposure},    {"cuts", cuts},       {"low contrast", low_contrast},
+    {"texture", fine_texture}, {"kitchen", kitchen}, {NULL, NULL},
 };

@@ -16,5 +16,5 @@ struct clip {
 #define CLIP_HEIGHT 360
 #define CLIP_FRAMES 48
 
-/* The first is set aside: no number of the filter was chosen by looking at it. NULL ends. */
+/* The last was made after all numbers of the filter had been chosen. NULL ends. */
 extern const struct clip clip_table[];
