@@ -1,12 +1,14 @@
 /* Times the CPU engine against others in one process on the same picture:
  *
- *     bench-simd [rounds]      default 5; every figure is the least of that many
+ *     bench-simd [rounds [table]]      default 5; every figure is the least of that many
  *
  * 1. 1920x1080, disc, sigma-color 30, one thread: milliseconds of CPU time per frame for every
  *    row kernel that runs here, YUYV in and out, and for cv::bilateralFilter from BGR to BGR.
  * 2. The same with one and two threads, wall time, and the CPU time of two, which shows what
  *    sharing out costs even where another program keeps the second core busy.
- * 3. 3840x2160, radius 1, Lorentzian, square, one thread, against the plain loops of plain.c.
+ * 3. 1920x1080, radius 3, one thread, CPU time: each picture by itself, and with a mean over 16
+ *    frames, without and with the search for motion, on a clip of which a quarter moves.
+ * 4. 3840x2160, radius 1, Lorentzian, square, one thread, against the plain loops of plain.c.
  * The table is Markdown. Other load on the machine makes all figures worse, wall time most. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +223,77 @@ static void bench_threads(const struct row_kernels *set, int rounds)
     picture_free(&p);
 }
 
+#define CLIP_FRAMES 6
+
+/* Noise on a picture of which a quarter moves to the right. */
+static void paint_clip(struct frame *f, int t)
+{
+    uint64_t seed = 100 + (uint64_t)t;
+
+    image_fill(f, IMAGE_NATURAL, 1);
+    for (int y = 0; y < f->height; y++) {
+        uint8_t *row = f->plane[0] + (size_t)y * f->stride[0];
+        const int quarter = (int)frame_row_bytes(f, 0) / 2;
+
+        if (y > f->height / 2)
+            memmove(row + 4 * t, row, (size_t)(quarter - 4 * t));
+        for (size_t i = 0; i < frame_row_bytes(f, 0); i++)
+            row[i] = (uint8_t)(row[i] / 2 + 60 + random_next(&seed) % 9);
+    }
+}
+
+/* The least time of a frame in the clip, once there is a past. */
+static double time_clip(const struct row_kernels *set, struct frame clip[CLIP_FRAMES],
+                        struct frame *out, const struct filter *f, int rounds)
+{
+    struct engine *e = open_engine(set, 1);
+    double least = 0.0;
+
+    for (int t = 0; t < rounds * CLIP_FRAMES; t++) {
+        struct picture p = {.in = clip[t % CLIP_FRAMES], .out = *out};
+        double ms;
+
+        p.in.t_capture_ns = t;
+        ms = time_engine(e, &p, f, CLOCK_THREAD_CPUTIME_ID);
+        if (t % CLIP_FRAMES > 1)
+            keep_least(&least, ms);
+    }
+    e->ops->destroy(e);
+    return least;
+}
+
+static void bench_time(const struct row_kernels *const *sets, int n_sets, int rounds)
+{
+    struct frame clip[CLIP_FRAMES], out = {.width = 1920, .height = 1080};
+    struct filter f = filter_of(3);
+
+    f.sigma_color = 18.0;
+    for (int t = 0; t < CLIP_FRAMES; t++) {
+        clip[t] = frame_like(&out);
+        if (frame_alloc(&clip[t]))
+            exit(1);
+        paint_clip(&clip[t], t);
+    }
+    if (frame_alloc(&out))
+        exit(1);
+    printf("\nA mean over 16 frames: one thread, 1920x1080, radius 3, disc, ms of CPU time\n\n"
+           "| | each by itself | without search | with search |\n| --- | --- | --- | --- |\n");
+    for (int i = 0; i < n_sets; i++) {
+        double ms[3];
+
+        for (int k = 0; k < 3; k++) {
+            f.temporal = k ? 16 : 1;
+            f.no_search = k == 1;
+            ms[k] = time_clip(sets[i], clip, &out, &f, rounds);
+        }
+        printf("| %s | %.2f | %.2f (%.2f) | %.2f (%.2f) |\n", sets[i]->label, ms[0], ms[1],
+               ms[1] / ms[0], ms[2], ms[2] / ms[0]);
+    }
+    for (int t = 0; t < CLIP_FRAMES; t++)
+        frame_free(&clip[t]);
+    frame_free(&out);
+}
+
 static void bench_plain(const struct row_kernels *const *sets, int n_sets, int rounds)
 {
     struct filter f = filter_of(1);
@@ -281,14 +354,20 @@ int main(int argc, char **argv)
     const int n_sets = supported_sets(sets), rounds = argc > 1 ? atoi(argv[1]) : 5;
     /* Plain C, the last, is a fallback that would take most of the time. */
     const int n_timed = n_sets > 1 ? n_sets - 1 : 1;
+    const int table = argc > 2 ? atoi(argv[2]) : 0;
 
-    if (rounds < 1) {
-        fprintf(stderr, "usage: bench-simd [rounds]\n");
+    if (rounds < 1 || table < 0 || table > 4) {
+        fprintf(stderr, "usage: bench-simd [rounds [table]]\n");
         return 2;
     }
     print_machine();
-    bench_radii(sets, n_timed, rounds);
-    bench_threads(sets[0], rounds);
-    bench_plain(sets, n_timed, rounds);
+    if (!table || table == 1)
+        bench_radii(sets, n_timed, rounds);
+    if (!table || table == 2)
+        bench_threads(sets[0], rounds);
+    if (!table || table == 3)
+        bench_time(sets, n_timed, rounds);
+    if (!table || table == 4)
+        bench_plain(sets, n_timed, rounds);
     return 0;
 }

@@ -132,6 +132,9 @@ struct row_job {
 };
 
 struct mean_job;
+struct search_job;
+struct noise_job;
+struct noise_sums;
 
 /* The instruction set's versions of all that touches every sample. */
 struct row_kernels {
@@ -159,10 +162,16 @@ struct row_kernels {
     void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
     void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
     void (*split16)(const uint16_t *ab, uint16_t *a, uint16_t *b, int n);
-    /* The middle one of three rows under a binomial 3x3, rounded. */
-    void (*brightness)(const uint8_t *above, const uint8_t *row, const uint8_t *below, uint8_t *to,
-                       int n);
+    /* A row of a plane under a binomial 3x3, rounded; there are samples all around it. */
+    void (*brightness)(const uint8_t *row, size_t stride, uint8_t *to, int n);
     void (*mean)(const struct mean_job *job); /* time/mean.h */
+    /* Row @row of blocks (time/search.h); a row of a level from two of the one below it, or of
+     * luma: to @n samples. */
+    void (*search)(const struct search_job *job, int row);
+    void (*halve)(const uint16_t *a, const uint16_t *b, uint16_t *to, int n);
+    void (*halve_luma)(const uint8_t *a, const uint8_t *b, uint16_t *to, int n);
+    /* Adds row @row of blocks (time/noise.h). */
+    void (*noise)(const struct noise_job *job, struct noise_sums *sums, int row);
 };
 
 /* Every set of this program's architecture is built in; cpu.h knows which of them run here. */

@@ -1,5 +1,6 @@
 /* Row kernels in plain C: the arithmetic that every other instruction set must reproduce. A
  * vector is an array, so that the compiler may use what the baseline processor has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/simd/rows.h"
@@ -139,6 +140,17 @@ HALF_OP(I, lower_exponent, (I p, I t), (int32_t)((uint32_t)p.lane[i] - ((uint32_
 static inline F f_lower_exponent(F p, F t)
 {
     return from_bits(lower_exponent(bits(p), bits(t)));
+}
+
+/* The sum of absolute differences of 16x16 samples. */
+static int sad_16x16(const uint8_t window[256], const uint8_t *p, size_t stride)
+{
+    int sum = 0;
+
+    for (int y = 0; y < 16; y++)
+        for (int x = 0; x < 16; x++)
+            sum += abs(window[16 * y + x] - p[(size_t)y * stride + (size_t)x]);
+    return sum;
 }
 
 #include "engine/simd/rows_kernels.h"

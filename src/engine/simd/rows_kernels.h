@@ -4,6 +4,8 @@
 #include "engine/simd/rows_float.h"
 #include "engine/simd/rows_planes.h"
 #include "engine/simd/time/mean_strip.h"
+#include "engine/simd/time/noise_rows.h"
+#include "engine/simd/time/search_rows.h"
 
 #define ROW_KERNELS                                                                                \
     .filter = {[ROWS_FIXED] = {fixed_pair_rows, fixed_single_rows, fixed_grey_rows},               \
@@ -15,7 +17,8 @@
                                   lorentzian_grey_each}},                                          \
     .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .luma16 = real_luma16, \
     .chroma16 = real_chroma16, .split = split_bytes, .merge = merge_bytes, .split16 = split_words, \
-    .brightness = mean_brightness, .mean = mean_strip
+    .brightness = mean_brightness, .mean = mean_strip, .search = search_row,                       \
+    .halve = search_halve, .halve_luma = search_halve_luma, .noise = noise_row
 
 /* To follow ROW_KERNELS where there is ROWS_TABLE. */
 #define TABLE_KERNELS                                                                              \

@@ -92,6 +92,19 @@ static inline F f_lower_exponent(F p, F t)
         vsubq_s32(vreinterpretq_s32_f32(p), vshlq_n_s32(vreinterpretq_s32_f32(t), 23)));
 }
 
+static inline int sad_16x16(const uint8_t window[256], const uint8_t *p, size_t stride)
+{
+    uint16x8_t low = vdupq_n_u16(0), high = low;
+
+    for (int y = 0; y < 16; y++, p += stride) {
+        const uint8x16_t a = vld1q_u8(window + 16 * y), b = vld1q_u8(p);
+
+        low = vabal_u8(low, vget_low_u8(a), vget_low_u8(b));
+        high = vabal_u8(high, vget_high_u8(a), vget_high_u8(b));
+    }
+    return (int)vaddlvq_u16(vaddq_u16(low, high));
+}
+
 #include "engine/simd/rows_kernels.h"
 
 const struct row_kernels row_kernels_neon = {.name = "neon", .label = "NEON", ROW_KERNELS};

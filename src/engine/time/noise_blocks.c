@@ -5,7 +5,7 @@
 
 #include "picture/colour.h"
 
-#define SIDE 16
+#define SIDE NOISE_BLOCK
 #define INNER (SIDE - 2)
 #define Q_SCALE 4096.0
 
@@ -14,15 +14,9 @@ struct block {
     int c[3][SIDE][SIDE];
 };
 
-/* M^T M, the quadratic form of colour distances, in integers. */
-struct form {
-    int64_t q[3][3];
-    int components;
-};
-
-static struct form form_of(const struct frame *f)
+struct noise_form noise_form_of(const struct frame *f)
 {
-    struct form form = {.components = format_table[f->format].components};
+    struct noise_form form = {.components = format_table[f->format].components};
     double m[3][3];
 
     colour_to_rgb(f->colour, m);
@@ -54,8 +48,7 @@ static void load(struct block *b, const struct frame *f, int components, int x0,
                 b->c[i][y][x] = sample_at(f, i, x0 + x, y0 + y);
 }
 
-/* Eighths of a luma sample to luma samples that are whole samples of a component. */
-static int to_whole(int v, int shift)
+int noise_whole(int v, int shift)
 {
     const int unit = 8 << shift;
 
@@ -76,8 +69,8 @@ static void load_moved(struct block *b, const struct frame *now, const struct fr
                         : (struct motion_vector){0};
 
             for (int i = 0; i < components; i++) {
-                const int dx = to_whole(v.x, i ? info->hshift : 0);
-                const int dy = to_whole(v.y, i ? info->vshift : 0);
+                const int dx = noise_whole(v.x, i ? info->hshift : 0);
+                const int dy = noise_whole(v.y, i ? info->vshift : 0);
 
                 b->c[i][y][x] = sample_at(now, i, x0 + x, y0 + y) -
                                 sample_at(before, i, x0 + x + dx, y0 + y + dy);
@@ -85,13 +78,9 @@ static void load_moved(struct block *b, const struct frame *now, const struct fr
         }
 }
 
-struct moments {
-    int64_t s[3], a[3], b[3], ss[3][3];
-};
-
-static struct moments moments_of(const struct block *b, int components, int from, int side)
+static struct noise_moments moments_of(const struct block *b, int components, int from, int side)
 {
-    struct moments m = {0};
+    struct noise_moments m = {0};
 
     for (int y = from; y < from + side; y++)
         for (int x = from; x < from + side; x++)
@@ -108,7 +97,8 @@ static struct moments moments_of(const struct block *b, int components, int from
 }
 
 /* Q times n^2 times the covariance, for @n pixels; about a plane if @plane, and then times 85. */
-static int64_t spread(const struct form *f, const struct moments *m, int64_t n, bool plane)
+static int64_t spread(const struct noise_form *f, const struct noise_moments *m, int64_t n,
+                      bool plane)
 {
     int64_t sum = 0;
 
@@ -139,55 +129,59 @@ static void smooth(struct block *to, const struct block *from, int components)
             }
 }
 
-/* The share of the variance of @b that is left when it is smoothed, times NOISE_SHARE. */
-static uint32_t share_of(const struct form *f, const struct block *b)
+/* The share of the variance that is left when a block is smoothed, times NOISE_SHARE. */
+static uint32_t share_of(const struct noise_form *f, const struct noise_moments *moved,
+                         const struct noise_moments *smoothed)
 {
     const double n = INNER * INNER;
-    const struct moments whole = moments_of(b, f->components, 0, SIDE);
-    struct moments left;
-    struct block smoothed = {0};
-    double all, rest;
+    const double all = (double)spread(f, moved, SIDE * SIDE, false) * (n * n * 256.0);
+    const double rest = (double)spread(f, smoothed, INNER * INNER, false) * (65536.0 * NOISE_SHARE);
 
-    smooth(&smoothed, b, f->components);
-    left = moments_of(&smoothed, f->components, 1, INNER);
-    all = (double)spread(f, &whole, SIDE * SIDE, false) * (n * n * 256.0);
-    rest = (double)spread(f, &left, INNER * INNER, false) * (65536.0 * NOISE_SHARE);
     return all > 0.0 ? (uint32_t)fmin(rest / all, NOISE_SHARE) : 0;
 }
 
-static void gather_block(struct noise_sums *sums, const struct form *f, const struct frame *now,
-                         const struct frame *before, const struct motion_vector *vectors, int x0,
-                         int y0)
+void noise_count(struct noise_sums *sums, const struct noise_form *f,
+                 const struct noise_moments *still, const struct noise_moments *moved,
+                 const struct noise_moments *smoothed)
 {
-    struct block b = {0};
-    struct moments m;
-    double variance;
+    const int luma = (int)(still->s[0] / (SIDE * SIDE));
+    const int class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
+    double variance = (double)spread(f, still, SIDE * SIDE, true) / (85.0 * 65536.0 * Q_SCALE);
     uint32_t share = 0;
-    int luma, class, bin;
+    int bin;
 
-    load(&b, now, f->components, x0, y0);
-    m = moments_of(&b, f->components, 0, SIDE);
-    luma = (int)(m.s[0] / (SIDE * SIDE));
-    class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
-    variance = (double)spread(f, &m, SIDE * SIDE, true) / (85.0 * 65536.0 * Q_SCALE);
-    if (before) {
-        double moved;
-
-        load_moved(&b, now, before, vectors, f->components, x0, y0);
-        m = moments_of(&b, f->components, 0, SIDE);
-        moved = (double)spread(f, &m, SIDE * SIDE, false) / (2.0 * 65536.0 * Q_SCALE);
-        variance = fmin(variance, moved);
-        share = share_of(f, &b);
+    if (moved) {
+        variance = fmin(variance,
+                        (double)spread(f, moved, SIDE * SIDE, false) / (2.0 * 65536.0 * Q_SCALE));
+        share = share_of(f, moved, smoothed);
     }
     bin = noise_bin(variance);
     sums->blocks[class][bin]++;
     sums->share[class][bin] += share;
 }
 
+static void gather_block(struct noise_sums *sums, const struct noise_form *f,
+                         const struct frame *now, const struct frame *before,
+                         const struct motion_vector *vectors, int x0, int y0)
+{
+    struct block b = {0}, smoothed = {0};
+    struct noise_moments still, moved, left;
+
+    load(&b, now, f->components, x0, y0);
+    still = moments_of(&b, f->components, 0, SIDE);
+    if (before) {
+        load_moved(&b, now, before, vectors, f->components, x0, y0);
+        moved = moments_of(&b, f->components, 0, SIDE);
+        smooth(&smoothed, &b, f->components);
+        left = moments_of(&smoothed, f->components, 1, INNER);
+    }
+    noise_count(sums, f, &still, before ? &moved : NULL, before ? &left : NULL);
+}
+
 void noise_gather(struct noise_sums *sums, const struct frame *now, const struct frame *before,
                   const struct motion_vector *vectors)
 {
-    const struct form form = form_of(now);
+    const struct noise_form form = noise_form_of(now);
 
     for (int y = 0; y + SIDE <= now->height; y += SIDE)
         for (int x = 0; x + SIDE <= now->width; x += SIDE)

@@ -16,6 +16,31 @@
 #include "engine/time/motion.h"
 #include "filter/noise.h"
 
+#define NOISE_BLOCK 16 /* luma samples */
+
+/* M^T M, the quadratic form of colour distances, in integers. */
+struct noise_form {
+    int64_t q[3][3];
+    int components;
+};
+
+struct noise_form noise_form_of(const struct frame *f);
+
+/* S, A, B and S_ij of a block. */
+struct noise_moments {
+    int64_t s[3], a[3], b[3], ss[3][3];
+};
+
+/* Counts one block: of x_t itself, moved, and moved under 16 times the binomial filter, over the
+ * 14x14 pixels inside. A first picture has only the first (the others NULL). */
+void noise_count(struct noise_sums *sums, const struct noise_form *f,
+                 const struct noise_moments *still, const struct noise_moments *moved,
+                 const struct noise_moments *smoothed);
+
+/* Eighths of a luma sample to luma samples that are whole samples of a component of which
+ * 1 << @shift share one. */
+int noise_whole(int v, int shift);
+
 /* @before NULL: a first picture. @vectors, of motion_find(), NULL: nothing moved. Adds to @sums.
  * Context: any thread. */
 void noise_gather(struct noise_sums *sums, const struct frame *now, const struct frame *before,

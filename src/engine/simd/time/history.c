@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "engine/simd/time/mean.h"
-#include "engine/time/noise_blocks.h"
+#include "engine/simd/time/noise.h"
+#include "engine/simd/time/raw.h"
+#include "engine/simd/time/search.h"
 #include "engine/time/past.h"
 #include "filter/noise.h"
 
@@ -17,7 +19,9 @@ struct history {
     struct workers *workers;
     int n_threads;
     const struct row_kernels *kernels;
-    struct mean_scratch *scratch; /* one per worker */
+    /* One per worker: */
+    struct mean_scratch *scratch;
+    struct noise_sums *sums;
     struct past past;
     struct noise noise;
     /* All that has the size of the picture: */
@@ -26,18 +30,16 @@ struct history {
     int n_raw;                               /* that are made */
     uint8_t *brightness;                     /* of the newest: luma under B3, rounded */
     struct levels mean[2];
-    struct pyramid pyramid[2];
-    struct motion_search *search;
+    struct search *search;
     uint8_t *counts; /* for the report */
     /* Of the newest frame: */
     bool averages, measures;
-    int n_frames;    /* of `raw`, that a window in time sees */
-    int newest;      /* of `mean` */
-    int top_pyramid; /* of `pyramid` */
-    bool has_pyramid;
+    int n_frames; /* of `raw`, that a window in time sees */
+    int newest;   /* of `mean` */
     /* The frame at work: */
     const struct frame *in;
     struct mean_job job;
+    struct noise_job noise_job;
     int part_rows;
     bool differs[FRAME_MAX_SIDE / BAND + 1]; /* from the frame before, by bands */
 };
@@ -52,6 +54,11 @@ int history_create(struct history **ret, struct workers *workers, int n_threads,
     h->workers = workers;
     h->n_threads = n_threads;
     h->kernels = kernels;
+    h->sums = calloc((size_t)n_threads, sizeof(*h->sums));
+    if (!h->sums) {
+        free(h);
+        return -ENOMEM;
+    }
     noise_init(&h->noise);
     *ret = h;
     return 0;
@@ -62,9 +69,8 @@ static void free_mean(struct history *h)
     for (int i = 0; i < 2; i++) {
         free(h->mean[i].sample[0]);
         h->mean[i] = (struct levels){0};
-        pyramid_finish(&h->pyramid[i]);
     }
-    motion_destroy(h->search);
+    search_destroy(h->search);
     h->search = NULL;
     free(h->counts);
     h->counts = NULL;
@@ -75,7 +81,7 @@ static void free_mean(struct history *h)
 static void free_frames(struct history *h)
 {
     for (int i = 0; i < h->n_raw; i++)
-        frame_free(&h->raw[i]);
+        raw_free(&h->raw[i]);
     h->n_raw = 0;
     free(h->brightness);
     h->brightness = NULL;
@@ -88,19 +94,13 @@ void history_destroy(struct history *h)
     if (!h)
         return;
     free_frames(h);
+    free(h->sums);
     free(h);
 }
 
 void history_forget(struct history *h)
 {
     past_forget(&h->past);
-}
-
-static enum frame_format planes_of(enum frame_format format)
-{
-    return format == FRAME_YUYV || format == FRAME_UYVY ? FRAME_I422
-           : format == FRAME_NV12                       ? FRAME_I420
-                                                        : format;
 }
 
 static int levels_alloc(struct levels *l, const struct frame *raw)
@@ -132,11 +132,11 @@ static int make_mean(struct history *h)
     if (h->scratch)
         return 0;
     for (int i = 0; i < 2; i++)
-        if (levels_alloc(&h->mean[i], f) || pyramid_create(&h->pyramid[i], f->width, f->height))
+        if (levels_alloc(&h->mean[i], f))
             return -ENOMEM;
     h->counts = malloc(engine_counts_size(f));
     h->scratch = calloc((size_t)h->n_threads, sizeof(*h->scratch));
-    return h->counts && h->scratch ? motion_create(&h->search, f->width, f->height) : -ENOMEM;
+    return h->counts && h->scratch ? search_create(&h->search, f) : -ENOMEM;
 }
 
 /* Memory for @n frames like @in and one spare one, and what else is needed. */
@@ -145,14 +145,9 @@ static int make_memory(struct history *h, const struct frame *in, int n)
     if (!frame_alike(&h->shape, in))
         free_frames(h);
     h->shape = frame_like(in);
-    for (; h->n_raw < n + 1; h->n_raw++) {
-        struct frame *f = &h->raw[h->n_raw];
-
-        *f = frame_like(in);
-        f->format = planes_of(in->format);
-        if (frame_alloc(f))
+    for (; h->n_raw < n + 1; h->n_raw++)
+        if (raw_alloc(&h->raw[h->n_raw], in))
             return -ENOMEM;
-    }
     if (!h->brightness)
         h->brightness = malloc(h->raw[0].stride[0] * (size_t)in->height);
     if (!h->brightness)
@@ -170,57 +165,15 @@ static int band_end(const struct history *h, int item)
     return (item + 1) * BAND < h->in->height ? (item + 1) * BAND : h->in->height;
 }
 
-static uint8_t *row_of(const struct frame *f, int plane, int y)
-{
-    return f->plane[plane] + (size_t)y * f->stride[plane];
-}
-
-/* A row of a packed format, or of chroma pairs, to planes. */
-static void split_row(const struct history *h, const struct frame *to, int y)
-{
-    const uint8_t *row = row_of(h->in, 0, y);
-    uint8_t *luma = row_of(to, 0, y), *chroma = h->brightness + (size_t)y * to->stride[0];
-    const int width = to->width;
-
-    if (h->in->format == FRAME_YUYV)
-        h->kernels->split(row, luma, chroma, width);
-    else
-        h->kernels->split(row, chroma, luma, width);
-    h->kernels->split(chroma, row_of(to, 1, y), row_of(to, 2, y), width / 2);
-}
-
-static void copy_rows(const struct history *h, const struct frame *to, int plane, int first,
-                      int last)
-{
-    for (int y = first; y < last; y++)
-        if (h->in->format == FRAME_NV12 && plane == 1)
-            h->kernels->split(row_of(h->in, 1, y), row_of(to, 1, y), row_of(to, 2, y),
-                              to->width / 2);
-        else
-            memcpy(row_of(to, plane, y), row_of(h->in, plane, y), frame_row_bytes(to, plane));
-}
-
 /* Brings a band into planes, to the spare frame. */
 static void take_band(void *arg, int worker, int item)
 {
     struct history *h = arg;
-    const struct frame *to = &h->raw[h->n_raw - 1], *before = &h->raw[0];
-    const int first = item * BAND, last = band_end(h, item);
-    const int vshift = format_table[to->format].vshift;
-    bool differs = false;
+    struct frame *to = &h->raw[h->n_raw - 1];
 
     (void)worker;
-    if (h->in->format == FRAME_YUYV || h->in->format == FRAME_UYVY)
-        for (int y = first; y < last; y++)
-            split_row(h, to, y);
-    else
-        for (int p = 0; p < format_table[h->in->format].planes; p++)
-            copy_rows(h, to, p, p ? first >> vshift : first, p ? (last + vshift) >> vshift : last);
-    for (int p = 0; p < format_table[to->format].planes; p++)
-        for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++)
-            differs =
-                differs || memcmp(row_of(to, p, y), row_of(before, p, y), frame_row_bytes(to, p));
-    h->differs[item] = differs;
+    raw_take(to, h->kernels, h->in, item * BAND, band_end(h, item));
+    h->differs[item] = !raw_same(to, &h->raw[0], item * BAND, band_end(h, item));
 }
 
 /* The spare frame becomes the newest. Returns whether it is the very one that was it before. */
@@ -244,19 +197,36 @@ static void measure_brightness(void *arg, int worker, int item)
 
     (void)worker;
     for (int y = item * BAND; y < band_end(h, item); y++)
-        h->kernels->brightness(row_of(f, 0, y > 0 ? y - 1 : 0), row_of(f, 0, y),
-                               row_of(f, 0, y + 1 < f->height ? y + 1 : y),
+        h->kernels->brightness(raw_row(f, 0, y), f->stride[0],
                                h->brightness + (size_t)y * f->stride[0], f->width);
 }
 
-static const struct motion_vector *find_motion(struct history *h)
+static void gather_row(void *arg, int worker, int item)
 {
-    if (!h->has_pyramid)
-        pyramid_build(&h->pyramid[h->top_pyramid], &h->raw[BEFORE]);
-    h->top_pyramid = !h->top_pyramid;
-    pyramid_build(&h->pyramid[h->top_pyramid], &h->raw[0]);
-    h->has_pyramid = true;
-    return motion_find(h->search, &h->pyramid[h->top_pyramid], &h->pyramid[!h->top_pyramid]);
+    const struct history *h = arg;
+
+    h->kernels->noise(&h->noise_job, &h->sums[worker], item);
+}
+
+static void add_sums(struct noise_sums *to, const struct noise_sums *from)
+{
+    for (int c = 0; c <= NOISE_CLASSES; c++)
+        for (int i = 0; i < NOISE_BINS; i++) {
+            to->blocks[c][i] += from->blocks[c][i];
+            to->share[c][i] += from->share[c][i];
+        }
+}
+
+static void gather_noise(struct history *h, const struct frame *before,
+                         const struct motion_vector *vectors, enum noise_compared compared)
+{
+    h->noise_job = (struct noise_job){
+        .now = &h->raw[0], .before = before, .vectors = vectors, .form = noise_form_of(h->in)};
+    memset(h->sums, 0, (size_t)h->n_threads * sizeof(*h->sums));
+    workers_run(h->workers, gather_row, h, h->in->height / NOISE_BLOCK);
+    for (int i = 1; i < h->n_threads; i++)
+        add_sums(&h->sums[0], &h->sums[i]);
+    noise_update(&h->noise, &h->sums[0], compared);
 }
 
 /* The first frame: the mean is itself. */
@@ -271,7 +241,7 @@ static void begin_band(void *arg, int worker, int item)
     (void)worker;
     for (int p = 0; p < format_table[f->format].planes; p++)
         for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++) {
-            const uint8_t *from = row_of(f, p, y);
+            const uint8_t *from = raw_row(f, p, y);
             uint16_t *to = levels_row(now, p, y);
 
             for (size_t x = 0; x < frame_row_bytes(f, p); x++)
@@ -336,14 +306,12 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
 static void measure(struct history *h, const struct filter *f, bool goes_on)
 {
     const struct motion_vector *vectors = NULL;
-    struct noise_sums sums = {0};
 
     if (goes_on && h->averages && !f->no_search)
-        vectors = find_motion(h);
-    else
-        h->has_pyramid = false;
-    noise_gather(&sums, &h->raw[0], goes_on ? &h->raw[BEFORE] : NULL, vectors);
-    noise_update(&h->noise, &sums,
+        vectors = search_find(h->search, h->workers, h->kernels, &h->raw[0], &h->raw[BEFORE]);
+    else if (h->averages)
+        search_skip(h->search);
+    gather_noise(h, goes_on ? &h->raw[BEFORE] : NULL, vectors,
                  !goes_on                  ? NOISE_FIRST
                  : h->averages && !vectors ? NOISE_AT_MOST
                                            : NOISE_NEXT);

@@ -2,16 +2,15 @@
 /* The end of step 2, steps 3 and 4 of engine/time/average.h, and all of them for a strip. */
 #include "engine/simd/time/mean_guess.h"
 
-static void mean_brightness(const uint8_t *above, const uint8_t *row, const uint8_t *below,
-                            uint8_t *restrict to, int n)
+static void mean_brightness(const uint8_t *row, size_t stride, uint8_t *restrict to, int n)
 {
-    for (int x = 0; x < n; x++) {
-        const int l = x > 0 ? x - 1 : 0, r = x + 1 < n ? x + 1 : x;
+    const uint8_t *above = row - stride, *below = row + stride;
 
-        to[x] = (uint8_t)((above[l] + 2 * above[x] + above[r] + 2 * (row[l] + 2 * row[x] + row[r]) +
-                           below[l] + 2 * below[x] + below[r] + 8) >>
+    for (int x = 0; x < n; x++)
+        to[x] = (uint8_t)((above[x - 1] + 2 * above[x] + above[x + 1] +
+                           2 * (row[x - 1] + 2 * row[x] + row[x + 1]) + below[x - 1] +
+                           2 * below[x] + below[x + 1] + 8) >>
                           4);
-    }
 }
 
 /* 2^@x, within 1e-4, for |@x| below 120. */
