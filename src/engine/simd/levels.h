@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LEVELS_PAD 32
+
+/* What comes LEVELS_PAD samples before the first row, and more behind the last one, may be read:
+ * numbers of no meaning. */
 struct levels {
     uint16_t *sample[3]; /* in the sampling of the picture */
     uint8_t *count;      /* of luma */

@@ -28,7 +28,7 @@ struct history {
     struct frame shape;                      /* as frames come in */
     struct frame raw[FILTER_MAX_WINDOW + 1]; /* in planes, the newest first; one is spare */
     int n_raw;                               /* that are made */
-    uint8_t *brightness;                     /* of the newest: luma under B3, rounded */
+    uint8_t *brightness; /* of the newest: luma under B3, rounded; from LEVELS_PAD on */
     struct levels mean[2];
     struct search *search;
     uint8_t *counts; /* for the report */
@@ -64,11 +64,17 @@ int history_create(struct history **ret, struct workers *workers, int n_threads,
     return 0;
 }
 
+static void levels_free(struct levels *l)
+{
+    if (l->sample[0])
+        free(l->sample[0] - LEVELS_PAD);
+    *l = (struct levels){0};
+}
+
 static void free_mean(struct history *h)
 {
     for (int i = 0; i < 2; i++) {
-        free(h->mean[i].sample[0]);
-        h->mean[i] = (struct levels){0};
+        levels_free(&h->mean[i]);
     }
     search_destroy(h->search);
     h->search = NULL;
@@ -106,7 +112,7 @@ void history_forget(struct history *h)
 static int levels_alloc(struct levels *l, const struct frame *raw)
 {
     const int components = format_table[raw->format].components;
-    size_t n = 0, rows[3] = {0};
+    size_t n = LEVELS_PAD, rows[3] = {0};
     uint16_t *memory;
 
     for (int c = 0; c < components; c++) {
@@ -114,9 +120,10 @@ static int levels_alloc(struct levels *l, const struct frame *raw)
         l->stride[c] = raw->stride[c];
         n += rows[c] * l->stride[c];
     }
-    memory = calloc(n * sizeof(*memory) + rows[0] * l->stride[0], 1);
+    memory = calloc(n * sizeof(*memory) + rows[0] * l->stride[0] + MEAN_LINE, 1);
     if (!memory)
         return -ENOMEM;
+    memory += LEVELS_PAD;
     for (int c = 0; c < components; c++) {
         l->sample[c] = memory;
         memory += rows[c] * l->stride[c];
@@ -149,7 +156,8 @@ static int make_memory(struct history *h, const struct frame *in, int n)
         if (raw_alloc(&h->raw[h->n_raw], in))
             return -ENOMEM;
     if (!h->brightness)
-        h->brightness = malloc(h->raw[0].stride[0] * (size_t)in->height);
+        h->brightness =
+            calloc(h->raw[0].stride[0] * (size_t)in->height + LEVELS_PAD + MEAN_LINE, 1);
     if (!h->brightness)
         return -ENOMEM;
     return h->averages ? make_mean(h) : 0;
@@ -198,7 +206,7 @@ static void measure_brightness(void *arg, int worker, int item)
     (void)worker;
     for (int y = item * BAND; y < band_end(h, item); y++)
         h->kernels->brightness(raw_row(f, 0, y), f->stride[0],
-                               h->brightness + (size_t)y * f->stride[0], f->width);
+                               h->brightness + LEVELS_PAD + (size_t)y * f->stride[0], f->width);
 }
 
 static void gather_row(void *arg, int worker, int item)
@@ -284,22 +292,18 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
 
     h->job = (struct mean_job){
         .x = h->raw[0],
-        .brightness = h->brightness,
+        .brightness = h->brightness + LEVELS_PAD,
         .before = &h->mean[h->newest],
         .now = &h->mean[!h->newest],
         .vectors = vectors,
         .axes = colour_distance(h->in->colour),
         .share = (float)rho,
+        .light = (float)(3.0 * kappa),
         .steps = f->temporal > 31 ? 4.0F : 8.0F,
         .frames = f->temporal,
     };
-    for (int y = 0; y < 256; y++) {
-        const double nu2 = noise_variance(&h->noise, y);
-
-        h->job.clamp_by[y] = (float)(2.5 * sqrt(nu2));
-        h->job.light_by[y] = (float)(3.0 * kappa * nu2);
-        h->job.fit_by[y] = (float)(1.0 / (25.0 * nu2));
-    }
+    for (int y = 0; y < 256; y++)
+        h->job.variance[y] = (float)noise_variance(&h->noise, y);
 }
 
 /* @goes_on: from the frame before, which was measured, too. */
@@ -355,7 +359,7 @@ void history_input(const struct history *h, const struct filter *f, struct band_
     for (int k = 0; k < h->n_frames; k++)
         ret->frame[k] = &h->raw[k];
     if (f->sigma_color <= 0.0)
-        ret->brightness = h->brightness;
+        ret->brightness = h->brightness + LEVELS_PAD;
     if (h->averages)
         ret->count = ret->mean->count;
     for (int i = 0; i < 256; i++) {

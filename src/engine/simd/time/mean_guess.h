@@ -6,272 +6,283 @@
 
 #include "engine/simd/time/mean_predict.h"
 
-static void mean_subtract(float *restrict e, const uint8_t *restrict x, const float *restrict p,
-                          int n)
+/* All that is computed of a line of luma. */
+#define MEAN_COLUMNS for (int i = MEAN_FROM; i < MEAN_FROM + MEAN_ALL; i++)
+
+/* Differences of @n samples to levels, or to what was predicted. */
+static inline void mean_subtract(float *restrict e, const uint8_t *restrict x,
+                                 const uint16_t *restrict before, int n)
+{
+    for (int i = 0; i < n; i++)
+        e[i] = (float)(256 * x[i] - before[i]) * (1.0F / 256.0F);
+}
+
+static inline void mean_subtract_p(float *restrict e, const uint8_t *restrict x,
+                                   const float *restrict p, int n)
 {
     for (int i = 0; i < n; i++)
         e[i] = (float)x[i] - p[i];
 }
 
-/* (Y1, U1, V1) from differences of Y and of chroma that 1 << @hshift columns share. */
-static void mean_to_axes(float *restrict y, float *restrict u, float *restrict v,
-                         const float *restrict du, const float *restrict dv, int hshift, int n,
-                         const struct colour_distance *axes)
+/* x - P of a component: to @e from where a line begins to be computed. */
+static void mean_differences(const struct mean_job *j, const struct mean_guess *g, int component,
+                             int row, float *e)
+{
+    const struct format_info *info = &format_table[j->x.format];
+    const int hshift = component ? info->hshift : 0, vshift = component ? info->vshift : 0;
+    const int from = MEAN_EDGE - (MEAN_EDGE - MEAN_FROM) / (1 << hshift);
+    const int n = MEAN_ALL >> hshift, at = (j->left >> hshift) - MEAN_EDGE + from;
+    const uint8_t *x = mean_raw_row(j, component, row) + at;
+
+    if (g == &j->scratch->moved)
+        mean_subtract_p(e + from, x, g->p[component][row >> vshift & 31] + from, n);
+    else
+        mean_subtract(e + from, x, levels_row(j->before, component, row >> vshift) + at, n);
+}
+
+/* (Y1, U1, V1) and their squares from differences of Y and of chroma that two columns share. */
+static void mean_axes_of_pairs(float *restrict y, float *restrict u, float *restrict v,
+                               float *restrict square, const float *restrict du,
+                               const float *restrict dv, const struct colour_distance *axes)
 {
     const float a = (float)axes->a, b = (float)axes->b, c = (float)axes->c, d = (float)axes->d;
     const float e = (float)axes->e, f = (float)axes->f;
 
-    if (hshift)
-        for (int i = 0; i < n / 2; i++) {
-            const float both = b * du[i] + c * dv[i];
+    for (int i = 0; i < MEAN_ALL / 2; i++) {
+        const float both = b * du[i] + c * dv[i], uu = d * du[i] + e * dv[i], vv = f * dv[i];
+        const float rest = uu * uu + vv * vv;
+        const float y0 = a * y[2 * i] + both, y1 = a * y[2 * i + 1] + both;
 
-            y[2 * i] = a * y[2 * i] + both;
-            y[2 * i + 1] = a * y[2 * i + 1] + both;
-            u[2 * i] = u[2 * i + 1] = d * du[i] + e * dv[i];
-            v[2 * i] = v[2 * i + 1] = f * dv[i];
-        }
-    else
-        for (int i = 0; i < n; i++) {
-            y[i] = a * y[i] + (b * du[i] + c * dv[i]);
-            u[i] = d * du[i] + e * dv[i];
-            v[i] = f * dv[i];
-        }
+        y[2 * i] = y0;
+        y[2 * i + 1] = y1;
+        u[2 * i] = u[2 * i + 1] = uu;
+        v[2 * i] = v[2 * i + 1] = vv;
+        square[2 * i] = y0 * y0 + rest;
+        square[2 * i + 1] = y1 * y1 + rest;
+    }
 }
 
-static void mean_scale(float *v, float by, int n)
+static void mean_axes_of_singles(float *restrict y, float *restrict u, float *restrict v,
+                                 float *restrict square, const float *restrict du,
+                                 const float *restrict dv, const struct colour_distance *axes)
 {
-    for (int i = 0; i < n; i++)
-        v[i] *= by;
+    const float a = (float)axes->a, b = (float)axes->b, c = (float)axes->c, d = (float)axes->d;
+    const float e = (float)axes->e, f = (float)axes->f;
+
+    for (int i = 0; i < MEAN_ALL; i++) {
+        y[i] = a * y[i] + (b * du[i] + c * dv[i]);
+        u[i] = d * du[i] + e * dv[i];
+        v[i] = f * dv[i];
+        square[i] = y[i] * y[i] + (u[i] * u[i] + v[i] * v[i]);
+    }
 }
 
-static void mean_square(float *restrict to, const float *restrict e, int n)
+static void mean_axes_of_grey(float *restrict y, float *restrict square, float a)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = e[i] * e[i];
+    for (int i = 0; i < MEAN_ALL; i++) {
+        y[i] = a * y[i];
+        square[i] = y[i] * y[i];
+    }
 }
 
-static void mean_add_square(float *restrict to, const float *restrict e, int n)
+static void mean_box5(float *restrict to, const float *restrict from)
 {
-    for (int i = 0; i < n; i++)
-        to[i] += e[i] * e[i];
+    MEAN_COLUMNS to[i] = ((from[i - 2] + from[i - 1]) + (from[i + 1] + from[i + 2])) + from[i];
 }
 
-static void mean_box5(float *restrict to, const float *restrict from, int n)
+static void mean_across(float *restrict to, const float *restrict e)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = ((from[i - 2] + from[i - 1]) + (from[i + 1] + from[i + 2])) + from[i];
+    MEAN_COLUMNS to[i] = (e[i - 1] + e[i + 1]) + 2.0F * e[i];
 }
 
-static void mean_binomial(float *restrict to, const float *restrict a, const float *restrict b,
-                          const float *restrict c, int n)
+static inline __attribute__((always_inline)) void mean_prefetch_line(const void *p, size_t bytes)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = (a[i] + c[i]) + 2.0F * b[i];
+    for (size_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const char *)p + i);
 }
 
-/* The row @row of P. */
-static const float *mean_p_row(const struct mean_job *j, struct mean_guess *g, int component,
-                               int row)
+/* Fetches what row @row needs from memory: strips are too narrow for processors to see ahead. */
+static inline __attribute__((always_inline)) void mean_prefetch(const struct mean_job *j, int row)
 {
-    const int vshift = component ? format_table[j->x.format].vshift : 0;
-    const int hshift = component ? format_table[j->x.format].hshift : 0;
-    const struct mean_span s = mean_span(j, MEAN_REACH);
-    float *p = j->scratch->p[component];
+    const struct format_info *info = &format_table[j->x.format];
 
-    if (g == &j->scratch->moved)
-        return g->p[component][row >> vshift & 31];
-    mean_levels(p + mean_at(j, s.lo, hshift),
-                levels_row(j->before, component, row >> vshift) + (s.lo >> hshift),
-                (s.hi - s.lo) >> hshift);
-    return p;
+    if (row >= j->x.height)
+        return;
+    for (int c = 0; c < info->components; c++) {
+        const int hs = c ? info->hshift : 0, vs = c ? info->vshift : 0;
+        const int at = (j->left >> hs) - (MEAN_EDGE - MEAN_FROM), n = MEAN_ALL >> hs;
+
+        mean_prefetch_line(mean_raw_row(j, c, row) + at, (size_t)n);
+        mean_prefetch_line(levels_row(j->before, c, row >> vs) + at, 2 * (size_t)n);
+    }
+    mean_prefetch_line(mean_brightness_row(j, row) + j->left, MEAN_ALL);
+    mean_prefetch_line(levels_counts(j->before, row) + j->left, MEAN_ALL);
 }
 
 static void mean_make_e(const struct mean_job *j, struct mean_guess *g, int row)
 {
     const struct format_info *info = &format_table[j->x.format];
-    const struct mean_span s = mean_span(j, MEAN_REACH), near = mean_span(j, 8);
-    const struct mean_span own = mean_span(j, 0);
-    const int from = mean_at(j, s.lo, 0), n = s.hi - s.lo;
+    const int from = MEAN_EDGE - (MEAN_EDGE - MEAN_FROM) / (1 << info->hshift);
     struct mean_scratch *w = j->scratch;
+    float *y = w->e[0] + MEAN_FROM, *u = w->e[1] + MEAN_FROM, *v = w->e[2] + MEAN_FROM;
+    float *square = w->line[0] + MEAN_FROM;
 
-    for (int c = 0; c < info->components; c++) {
-        const int hshift = c ? info->hshift : 0, at = mean_at(j, s.lo, hshift);
-
-        mean_subtract((c ? w->line[c] : w->e[0]) + at, mean_raw_row(j, c, row) + (s.lo >> hshift),
-                      mean_p_row(j, g, c, row) + at, n >> hshift);
-    }
-    if (info->components == 3)
-        mean_to_axes(w->e[0] + from, w->e[1] + from, w->e[2] + from,
-                     w->line[1] + mean_at(j, s.lo, info->hshift),
-                     w->line[2] + mean_at(j, s.lo, info->hshift), info->hshift, n, &j->axes);
+    if (g == &w->still)
+        mean_prefetch(j, row + 4);
+    for (int c = 0; c < info->components; c++)
+        mean_differences(j, g, c, row, c ? w->line[c] : w->e[0]);
+    if (info->components == 1)
+        mean_axes_of_grey(y, square, (float)j->axes.a);
+    else if (info->hshift)
+        mean_axes_of_pairs(y, u, v, square, w->line[1] + from, w->line[2] + from, &j->axes);
     else
-        mean_scale(w->e[0] + from, (float)j->axes.a, n);
-    mean_square(w->line[0] + from, w->e[0] + from, n);
+        mean_axes_of_singles(y, u, v, square, w->line[1] + from, w->line[2] + from, &j->axes);
     for (int c = 0; c < info->components; c++) {
-        const int at = mean_at(j, near.lo, 0);
-
-        mean_pad(j, w->e[c], s, 1);
-        mean_binomial(g->across[row & 3][c] + at, w->e[c] + at - 1, w->e[c] + at, w->e[c] + at + 1,
-                      near.hi - near.lo);
-        if (c)
-            mean_add_square(w->line[0] + from, w->e[c] + from, n);
+        mean_pad(j, w->e[c], 1);
+        mean_across(g->across[row & 3][c], w->e[c]);
     }
-    mean_pad(j, w->line[0], s, 2);
-    mean_box5(g->misfit[row & 15] + mean_at(j, own.lo, 0), w->line[0] + mean_at(j, own.lo, 0),
-              own.hi - own.lo);
+    mean_pad(j, w->line[0], 2);
+    mean_box5(g->misfit[row & 15], w->line[0]);
 }
 
-/* E in 1/64, at most 2.5 nu of it. */
-static void mean_clamp(int16_t *restrict to, const float *restrict e, const float *restrict most,
-                       int n)
+/* E, and clamped in 1/64. */
+static void mean_smooth(float *restrict to, int16_t *restrict clamped, const float *restrict a,
+                        const float *restrict b, const float *restrict c,
+                        const float *restrict most)
 {
-    for (int i = 0; i < n; i++) {
-        const float low = e[i] < -most[i] ? -most[i] : e[i];
+    MEAN_COLUMNS
+    {
+        const float e = ((a[i] + c[i]) + 2.0F * b[i]) * (1.0F / 16.0F);
+        const float low = e < -most[i] ? -most[i] : e;
         const float v = low > most[i] ? most[i] : low;
 
-        to[i] = (int16_t)((int32_t)(v * 64.0F + 32768.5F) - 32768);
+        to[i] = e;
+        clamped[i] = (int16_t)((int32_t)(v * 64.0F + 32768.5F) - 32768);
+    }
+}
+
+/* nu2 of all rows up to @row. */
+static void mean_make_noise(const struct mean_job *j, int row)
+{
+    struct mean_scratch *w = j->scratch;
+
+    for (; w->next_noise <= row; w->next_noise++) {
+        const uint8_t *bright = mean_brightness_row(j, w->next_noise) + j->left - MEAN_EDGE;
+        float *noise = w->noise[w->next_noise & 31];
+
+        MEAN_COLUMNS noise[i] = j->variance[bright[i]];
     }
 }
 
 static void mean_make_smooth(const struct mean_job *j, struct mean_guess *g, int row)
 {
-    const struct mean_span s = mean_span(j, 8);
-    const int above = row > 0 ? row - 1 : 0;
-    const int below = row + 1 < j->x.height ? row + 1 : row;
-    const int at = mean_at(j, s.lo, 0), n = s.hi - s.lo;
-    float *most = j->scratch->noise + at;
+    const int above = row > 0 ? row - 1 : 0, below = row + 1 < j->x.height ? row + 1 : row;
+    float *restrict most = j->scratch->line[0];
+    const float *restrict noise = j->scratch->noise[row & 31];
 
-    mean_lookup(most, j->clamp_by, mean_brightness_row(j, row) + s.lo, n);
+    mean_make_noise(j, row);
+    MEAN_COLUMNS most[i] = 2.5F * sqrtf(noise[i]);
     for (int c = 0; c < format_table[j->x.format].components; c++) {
-        float *smooth = g->smooth[row & 7][c] + at;
-
-        mean_binomial(smooth, g->across[above & 3][c] + at, g->across[row & 3][c] + at,
-                      g->across[below & 3][c] + at, n);
-        mean_scale(smooth, 1.0F / 16.0F, n);
-        mean_clamp(g->clamped[row & 15][c] + at, smooth, most, n);
+        mean_smooth(g->smooth[row & 7][c], g->clamped[row & 15][c], g->across[above & 3][c],
+                    g->across[row & 3][c], g->across[below & 3][c], most);
     }
 }
 
-static void mean_add(int32_t *restrict sum, const int16_t *restrict in, int n)
+static void mean_exchange(int32_t *restrict sum, const int16_t *restrict in,
+                          const int16_t *restrict out)
 {
-    for (int i = 0; i < n; i++)
-        sum[i] += in[i];
+    MEAN_COLUMNS sum[i] += in[i] - out[i];
 }
 
-static void mean_exchange(int32_t *restrict sum, const int16_t *restrict in,
-                          const int16_t *restrict out, int n)
+static void mean_add(int32_t *restrict sum, const int16_t *restrict in)
 {
-    for (int i = 0; i < n; i++)
-        sum[i] += in[i] - out[i];
+    MEAN_COLUMNS sum[i] += in[i];
 }
 
 /* The sums over 13 rows go on to @row. */
 static void mean_sum_rows(const struct mean_job *j, struct mean_guess *g, int row)
 {
-    const struct mean_span s = mean_span(j, 8);
-    const int at = mean_at(j, s.lo, 0), n = s.hi - s.lo, last = j->x.height - 1;
+    const int last = j->x.height - 1;
     const int out = row - 7 > 0 ? row - 7 : 0, in = row + 6 < last ? row + 6 : last;
 
     for (int c = 0; c < format_table[j->x.format].components; c++) {
         if (g->summed) {
-            mean_exchange(g->sum[c] + at, g->clamped[in & 15][c] + at, g->clamped[out & 15][c] + at,
-                          n);
-            continue;
+            mean_exchange(g->sum[c], g->clamped[in & 15][c], g->clamped[out & 15][c]);
+        } else {
+            memset(g->sum[c], 0, sizeof(g->sum[c]));
+            for (int y = row - 6; y <= row + 6; y++)
+                mean_add(g->sum[c], g->clamped[mean_inside(y, j->x.height) & 15][c]);
         }
-        memset(g->sum[c] + at, 0, (size_t)n * sizeof(g->sum[c][0]));
-        for (int y = row - 6; y <= row + 6; y++) {
-            const int k = y < 0 ? 0 : y > last ? last : y;
-
-            mean_add(g->sum[c] + at, g->clamped[k & 15][c] + at, n);
-        }
+        mean_pad_sums(j, g->sum[c]);
     }
     g->summed = true;
 }
 
-static void mean_pair_sums(int32_t *restrict to, const int32_t *restrict from, int apart, int n)
+/* C from sums over rows. */
+static void mean_box13(float *restrict to, const int32_t *restrict sum, int32_t *restrict two,
+                       int32_t *restrict four)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = from[i] + from[i + apart];
+    for (int i = 0; i < MEAN_LINE - 1; i++)
+        two[i] = sum[i] + sum[i + 1];
+    for (int i = 0; i < MEAN_LINE - 3; i++)
+        four[i] = two[i] + two[i + 2];
+    MEAN_COLUMNS
+    to[i] = (float)((four[i - 6] + four[i - 2]) + (four[i + 2] + sum[i + 6])) *
+            (1.0F / (64.0F * 169.0F));
 }
 
-/* C from sums over rows: @sum from 6 columns to the left on. */
-static void mean_box13(struct mean_scratch *w, float *restrict to, const int32_t *sum, int n)
+/* L from C, and |E - L|^2; @noise is 3 kappa nu2. */
+static inline __attribute__((always_inline)) void
+mean_take_light(const struct mean_job *j, float *const light[3], float *restrict fit,
+                float *const c[3], float *const e[3], const float *restrict noise,
+                const uint8_t *restrict m, const int components)
 {
-    const int32_t *const eight = w->part[0], *const four = w->part[1];
+    const float steps = j->steps, factor = j->light;
+    float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
+    const float *restrict c0 = c[0], *restrict c1 = c[1], *restrict c2 = c[2];
+    const float *restrict e0 = e[0], *restrict e1 = e[1], *restrict e2 = e[2];
 
-    mean_pair_sums(w->part[0], sum, 1, n + 12);
-    mean_pair_sums(w->part[1], w->part[0], 2, n + 10);
-    mean_pair_sums(w->part[0], w->part[1], 4, n + 6);
-    for (int i = 0; i < n; i++)
-        to[i] = (float)(eight[i] + four[i + 8] + sum[i + 12]) * (1.0F / (64.0F * 169.0F));
-}
-
-/* Noise to what |C|^2 must be above: with 1 + 1 / max(m, 1/2) frames. */
-static void mean_light_limit(float *restrict noise, const uint8_t *restrict m, float steps, int n)
-{
-    for (int i = 0; i < n; i++) {
+    MEAN_COLUMNS
+    {
         const float count = (float)m[i];
+        const float most = count > 0.5F * steps ? count : 0.5F * steps;
+        const float square =
+            c0[i] * c0[i] + (components == 3 ? c1[i] * c1[i] + c2[i] * c2[i] : 0.0F);
+        const float over = (square > 1e-9F ? square : 1e-9F) * most;
+        const float some = 1.0F - factor * noise[i] * (most + steps) / over;
+        const float keep = some > 0.0F ? some : 0.0F;
+        const float k0 = c0[i] * keep, d0 = e0[i] - k0;
+        float sum = d0 * d0;
 
-        noise[i] *= 1.0F + steps / (count > 0.5F * steps ? count : 0.5F * steps);
+        l0[i] = k0;
+        if (components == 3) {
+            const float k1 = c1[i] * keep, d1 = e1[i] - k1, k2 = c2[i] * keep, d2 = e2[i] - k2;
+
+            l1[i] = k1;
+            l2[i] = k2;
+            sum += d1 * d1 + d2 * d2;
+        }
+        fit[i] = sum;
     }
-}
-
-/* How much of C is kept, from |C|^2. */
-static void mean_keep(float *restrict square, const float *restrict limit, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const float keep = 1.0F - limit[i] / (square[i] > 1e-9F ? square[i] : 1e-9F);
-
-        square[i] = keep > 0.0F ? keep : 0.0F;
-    }
-}
-
-/* L from C, and |E - L|^2 of one axis more. */
-static void mean_take_light(float *restrict light, float *restrict fit, const float *restrict keep,
-                            const float *restrict e, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const float l = light[i] * keep[i], d = e[i] - l;
-
-        light[i] = l;
-        fit[i] += d * d;
-    }
-}
-
-static const uint8_t *mean_m_row(const struct mean_job *j, const struct mean_guess *g, int row)
-{
-    return g == &j->scratch->moved ? g->m[row & 31] + MEAN_EDGE
-                                   : levels_counts(j->before, row) + j->left;
 }
 
 static void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int row)
 {
-    const int components = format_table[j->x.format].components;
-    const struct mean_span s = mean_span(j, 2), wide = mean_span(j, 8), own = mean_span(j, 0);
-    const int at = mean_at(j, s.lo, 0), n = s.hi - s.lo;
     struct mean_scratch *w = j->scratch;
-    float *keep = w->line[0] + at, *fit = w->line[1];
+    float *const c[3] = {w->light[0], w->light[1], w->light[2]};
+    float *const light[3] = {g->light[row & 3][0], g->light[row & 3][1], g->light[row & 3][2]};
+    float *const e[3] = {g->smooth[row & 7][0], g->smooth[row & 7][1], g->smooth[row & 7][2]};
+    const int components = format_table[j->x.format].components;
 
     mean_sum_rows(j, g, row);
-    for (int c = 0; c < components; c++) {
-        float *light = g->light[row & 3][c] + at;
-
-        mean_pad_sums(j, g->sum[c], wide);
-        mean_box13(w, light, g->sum[c] + at - 6, n);
-        if (c)
-            mean_add_square(keep, light, n);
-        else
-            mean_square(keep, light, n);
-    }
-    mean_lookup(w->noise + at, j->light_by, mean_brightness_row(j, row) + s.lo, n);
-    mean_light_limit(w->noise + at, mean_m_row(j, g, row) + (s.lo - j->left), j->steps, n);
-    mean_keep(keep, w->noise + at, n);
-    memset(fit + at, 0, (size_t)n * sizeof(*fit));
-    for (int c = 0; c < components; c++)
-        mean_take_light(g->light[row & 3][c] + at, fit + at, keep, g->smooth[row & 7][c] + at, n);
-    mean_pad(j, fit, s, 2);
-    mean_box5(g->fit[row & 7] + mean_at(j, own.lo, 0), fit + mean_at(j, own.lo, 0),
-              own.hi - own.lo);
+    for (int i = 0; i < components; i++)
+        mean_box13(c[i], g->sum[i], w->part[0], w->part[1]);
+    if (components == 3)
+        mean_take_light(j, light, w->line[1], c, e, w->noise[row & 31], mean_m_row(j, g, row), 3);
+    else
+        mean_take_light(j, light, w->line[1], c, e, w->noise[row & 31], mean_m_row(j, g, row), 1);
+    mean_pad(j, w->line[1], 2);
+    mean_box5(g->fit[row & 7], w->line[1]);
 }
 
 /* Makes all that row @y of a guess needs. */

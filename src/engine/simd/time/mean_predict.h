@@ -4,70 +4,56 @@
 
 #include "engine/simd/time/mean.h"
 
-#define MEAN_REACH 10 /* columns of e on each side of a strip */
-
-/* Columns. */
-struct mean_span {
-    int lo, hi;
-};
-
-/* Those that are done and @reach on each side, as far as the picture goes. */
-static struct mean_span mean_span(const struct mean_job *j, int reach)
-{
-    return (struct mean_span){j->left > reach ? j->left - reach : 0,
-                              j->right + reach < j->x.width ? j->right + reach : j->x.width};
-}
-
 /* Where column @x of luma is in a line, or the column of chroma that it shares. */
-static int mean_at(const struct mean_job *j, int x, int hshift)
+static inline int mean_at(const struct mean_job *j, int x, int hshift)
 {
     return (x >> hshift) - (j->left >> hshift) + MEAN_EDGE;
 }
 
-static const uint8_t *mean_raw_row(const struct mean_job *j, int component, int row)
+static inline const uint8_t *mean_raw_row(const struct mean_job *j, int component, int row)
 {
     const int vshift = component ? format_table[j->x.format].vshift : 0;
 
     return j->x.plane[component] + (size_t)(row >> vshift) * j->x.stride[component];
 }
 
-static const uint8_t *mean_brightness_row(const struct mean_job *j, int row)
+static inline const uint8_t *mean_brightness_row(const struct mean_job *j, int row)
 {
-    return j->brightness + (size_t)row * j->x.stride[0];
+    return j->brightness + (size_t)row * j->before->stride[0];
 }
 
-/* Repeats the edge of the picture, which @s reaches. */
-static void mean_pad(const struct mean_job *j, float *line, struct mean_span s, int n)
+/* n of the frame before, a line of it. */
+static inline const uint8_t *mean_m_row(const struct mean_job *j, const struct mean_guess *g,
+                                        int row)
 {
-    const int lo = mean_at(j, s.lo, 0), hi = mean_at(j, s.hi, 0);
-
-    for (int i = 1; i <= n && s.lo == 0; i++)
-        line[lo - i] = line[lo];
-    for (int i = 0; i < n && s.hi == j->x.width; i++)
-        line[hi + i] = line[hi - 1];
+    return g == &j->scratch->moved ? g->m[row & 31]
+                                   : levels_counts(j->before, row) + j->left - MEAN_EDGE;
 }
 
-static void mean_pad_sums(const struct mean_job *j, int32_t *line, struct mean_span s)
+static inline int mean_inside(int v, int size)
 {
-    const int lo = mean_at(j, s.lo, 0), hi = mean_at(j, s.hi, 0);
-
-    for (int i = 1; i <= 6 && s.lo == 0; i++)
-        line[lo - i] = line[lo];
-    for (int i = 0; i < 6 && s.hi == j->x.width; i++)
-        line[hi + i] = line[hi - 1];
+    return v < 0 ? 0 : v >= size ? size - 1 : v;
 }
 
-static void mean_levels(float *restrict to, const uint16_t *restrict from, int n)
+/* Repeats the edge of the picture. */
+static inline void mean_pad(const struct mean_job *j, float *line, int n)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = (float)from[i] * (1.0F / 256.0F);
+    const int right = MEAN_EDGE + j->right - j->left;
+
+    for (int i = 1; i <= n && j->left == 0; i++)
+        line[MEAN_EDGE - i] = line[MEAN_EDGE];
+    for (int i = 0; i < n && j->right == j->x.width; i++)
+        line[right + i] = line[right - 1];
 }
 
-static void mean_lookup(float *restrict to, const float *restrict table,
-                        const uint8_t *restrict index, int n)
+static inline void mean_pad_sums(const struct mean_job *j, int32_t *line)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = table[index[i]];
+    const int right = MEAN_EDGE + j->right - j->left;
+
+    for (int i = 1; i <= 6 && j->left == 0; i++)
+        line[MEAN_EDGE - i] = line[MEAN_EDGE];
+    for (int i = 0; i < 6 && j->right == j->x.width; i++)
+        line[right + i] = line[right - 1];
 }
 
 /* Samples of the frame before: columns from @x on and rows from @y on, the nearest of the picture.
@@ -76,26 +62,25 @@ struct mean_patch {
     float level[MOTION_BLOCK + 3][MOTION_BLOCK + 4];
 };
 
-static int mean_inside(int v, int size)
-{
-    return v < 0 ? 0 : v >= size ? size - 1 : v;
-}
-
 static void mean_fetch(struct mean_patch *ret, const struct mean_job *j, int component, int x,
-                       int y, int columns, int rows)
+                       int y, int rows)
 {
+    enum { COLUMNS = MOTION_BLOCK + 4 };
     const struct format_info *info = &format_table[j->x.format];
     const int width = component ? j->x.width >> info->hshift : j->x.width;
     const int height = component ? (j->x.height + info->vshift) >> info->vshift : j->x.height;
 
     for (int i = 0; i < rows; i++) {
         const uint16_t *row = levels_row(j->before, component, mean_inside(y + i, height));
+        uint16_t near[COLUMNS];
 
-        if (x >= 0 && x + columns <= width)
-            mean_levels(ret->level[i], row + x, columns);
+        if (x >= 0 && x + COLUMNS <= width)
+            memcpy(near, row + x, sizeof(near));
         else
-            for (int k = 0; k < columns; k++)
-                ret->level[i][k] = (float)row[mean_inside(x + k, width)] * (1.0F / 256.0F);
+            for (int k = 0; k < COLUMNS; k++)
+                near[k] = row[mean_inside(x + k, width)];
+        for (int k = 0; k < COLUMNS; k++)
+            ret->level[i][k] = (float)near[k] * (1.0F / 256.0F);
     }
 }
 
@@ -116,10 +101,10 @@ static void mean_weights(float ret[4], float at, bool cubic)
     }
 }
 
-static void mean_taps4(float *restrict to, const float *a, const float *b, const float *c,
-                       const float *d, const float weight[4], int n)
+static inline void mean_taps4(float *restrict to, const float *a, const float *b, const float *c,
+                              const float *d, const float weight[4])
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < MOTION_BLOCK; i++)
         to[i] = (weight[0] * a[i] + weight[1] * b[i]) + (weight[2] * c[i] + weight[3] * d[i]);
 }
 
@@ -137,7 +122,7 @@ static void mean_predict_component(const struct mean_job *j, struct mean_guess *
     float weight[2][4];
 
     if (!part_x && !part_y) {
-        mean_fetch(&patch, j, component, x, y, columns, rows);
+        mean_fetch(&patch, j, component, x, y, rows);
         for (int i = 0; i < rows; i++)
             memcpy(g->p[component][(row * rows + i) & 31] + at, patch.level[i],
                    (size_t)columns * sizeof(float));
@@ -145,16 +130,19 @@ static void mean_predict_component(const struct mean_job *j, struct mean_guess *
     }
     mean_weights(weight[0], (float)part_x / (float)(8 << hs), component == 0);
     mean_weights(weight[1], (float)part_y / (float)(8 << vs), component == 0);
-    mean_fetch(&patch, j, component, x - 1, y - 1, columns + 3, rows + 3);
+    mean_fetch(&patch, j, component, x - 1, y - 1, rows + 3);
     for (int i = 0; i < rows + 3; i++) {
         const float *p = patch.level[i];
 
-        mean_taps4(across.level[i], p, p + 1, p + 2, p + 3, weight[0], columns);
+        mean_taps4(across.level[i], p, p + 1, p + 2, p + 3, weight[0]);
     }
-    for (int i = 0; i < rows; i++)
-        mean_taps4(g->p[component][(row * rows + i) & 31] + at, across.level[i],
-                   across.level[i + 1], across.level[i + 2], across.level[i + 3], weight[1],
-                   columns);
+    for (int i = 0; i < rows; i++) {
+        float level[MOTION_BLOCK];
+
+        mean_taps4(level, across.level[i], across.level[i + 1], across.level[i + 2],
+                   across.level[i + 3], weight[1]);
+        memcpy(g->p[component][(row * rows + i) & 31] + at, level, (size_t)columns * sizeof(float));
+    }
 }
 
 /* m_1 of a block: at most 8 frames between samples. */
@@ -185,9 +173,9 @@ static void mean_predict_counts(const struct mean_job *j, struct mean_guess *g, 
 static void mean_predict_blocks(const struct mean_job *j, struct mean_guess *g, int row)
 {
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
-    const struct mean_span s = mean_span(j, MEAN_REACH);
+    const int first = j->left / MOTION_BLOCK - 2, last = (j->right - 1) / MOTION_BLOCK + 2;
 
-    for (int col = s.lo / MOTION_BLOCK; col * MOTION_BLOCK < s.hi; col++) {
+    for (int col = first < 0 ? 0 : first; col <= last && col < cols; col++) {
         const struct motion_vector v = j->vectors[row * cols + col];
 
         for (int c = 0; c < format_table[j->x.format].components; c++)

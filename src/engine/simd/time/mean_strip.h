@@ -26,40 +26,60 @@ static inline float mean_exp2(float x)
     return p * scale;
 }
 
-static void mean_sum5(float *restrict to, const float *restrict a, const float *restrict b,
-                      const float *restrict c, const float *restrict d, const float *restrict e,
-                      const float *restrict by, int n)
+/* Rows around one of a ring, two above to two below. */
+struct mean_rows5 {
+    const float *row[5];
+};
+
+static inline struct mean_rows5 mean_rows5(const struct mean_job *j, float (*ring)[MEAN_LINE],
+                                           int mask, int y)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = (((a[i] + b[i]) + (d[i] + e[i])) + c[i]) * by[i];
+    struct mean_rows5 ret;
+
+    for (int i = 0; i < 5; i++)
+        ret.row[i] = ring[mean_inside(y + i - 2, j->x.height) & mask] + MEAN_EDGE;
+    return ret;
 }
 
-/* n' from D and R. */
-static void mean_believe(float *restrict ret, const float *restrict d, const float *restrict r,
-                         const uint8_t *restrict m, float steps, float share, int n)
+/* D from sums of |E - L|^2, and n'. */
+static void mean_believe(const struct mean_job *j, float *restrict ret_d, float *restrict ret_n,
+                         const struct mean_rows5 *fit, const struct mean_rows5 *misfit,
+                         const uint8_t *restrict m, const float *restrict noise)
 {
-    const float most_d = 1.5F * share;
+    const float *restrict a = fit->row[0], *restrict b = fit->row[1], *restrict c = fit->row[2];
+    const float *restrict d = fit->row[3], *restrict e = fit->row[4];
+    const float *restrict p = misfit->row[0], *restrict q = misfit->row[1];
+    const float *restrict r = misfit->row[2], *restrict s = misfit->row[3];
+    const float *restrict t = misfit->row[4];
+    const float most_d = 1.5F * j->share, steps = j->steps, frame = 1.0F / j->steps;
 
-    for (int i = 0; i < n; i++) {
-        const float count = (float)m[i];
+    for (int i = 0; i < MEAN_STRIP; i++) {
+        const float count = (float)m[i], per = 0.04F / noise[i];
         const float base = 1.0F + steps / (count > 0.5F * steps ? count : 0.5F * steps);
-        const float over_d = d[i] - most_d * base, over_r = r[i] - 2.0F * base;
+        const float fits = (((a[i] + b[i]) + (d[i] + e[i])) + c[i]) * per;
+        const float misses = (((p[i] + q[i]) + (s[i] + t[i])) + r[i]) * per;
+        const float over_d = fits - most_d * base, over_r = misses - 2.0F * base;
         const float doubt =
             6.0F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
+        const float n = count * frame;
 
-        ret[i] = count > 0.0F ? 1.0F / (steps / (count > 1.0F ? count : 1.0F) + doubt) : 0.0F;
+        ret_d[i] = fits;
+        ret_n[i] = n / (1.0F + n * doubt);
     }
 }
 
 /* P' of luma, and L of chroma from the axes to Y'CbCr. */
-static void mean_add_light(float *restrict p, float *restrict lu, float *restrict lv,
-                           const float *restrict l0, const float *restrict l1,
-                           const float *restrict l2, const struct colour_distance *axes, int n)
+static void mean_add_light(const struct mean_job *j, struct mean_line_guess *ret,
+                           const float (*light)[MEAN_LINE])
 {
-    const float a = (float)(1.0 / axes->a), b = (float)axes->b, c = (float)axes->c;
-    const float d = (float)(1.0 / axes->d), e = (float)axes->e, f = (float)(1.0 / axes->f);
+    const float a = (float)(1.0 / j->axes.a), b = (float)j->axes.b, c = (float)j->axes.c;
+    const float d = (float)(1.0 / j->axes.d), e = (float)j->axes.e, f = (float)(1.0 / j->axes.f);
+    const float *restrict l0 = light[0] + MEAN_EDGE, *restrict l1 = light[1] + MEAN_EDGE;
+    const float *restrict l2 = light[2] + MEAN_EDGE;
+    float *restrict p = ret->p[0] + MEAN_EDGE, *restrict lu = ret->p[1] + MEAN_EDGE;
+    float *restrict lv = ret->p[2] + MEAN_EDGE;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < MEAN_STRIP; i++) {
         const float v = l2[i] * f, u = (l1[i] - e * v) * d;
 
         p[i] += (l0[i] - (b * u + c * v)) * a;
@@ -68,41 +88,45 @@ static void mean_add_light(float *restrict p, float *restrict lu, float *restric
     }
 }
 
-static void mean_add_grey_light(float *restrict p, const float *restrict l0, float by, int n)
+static void mean_add_grey_light(float *restrict p, const float *restrict l0, float by)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < MEAN_STRIP; i++)
         p[i] += l0[i] * by;
 }
 
-/* Five rows around @y of a ring. */
-#define MEAN_ROWS5(ring, mask, k)                                                                  \
-    ring[(k)[0] & (mask)] + at, ring[(k)[1] & (mask)] + at, ring[(k)[2] & (mask)] + at,            \
-        ring[(k)[3] & (mask)] + at, ring[(k)[4] & (mask)] + at
+/* P of @n samples of row @row. */
+static void mean_p(const struct mean_job *j, const struct mean_guess *g, int component, int row,
+                   float *restrict to, int n)
+{
+    const struct format_info *info = &format_table[j->x.format];
+    const int hshift = component ? info->hshift : 0, vshift = component ? info->vshift : 0;
+    const uint16_t *restrict before =
+        levels_row(j->before, component, row >> vshift) + (j->left >> hshift);
+
+    if (g == &j->scratch->moved)
+        memcpy(to, g->p[component][row >> vshift & 31] + MEAN_EDGE, (size_t)n * sizeof(*to));
+    else
+        for (int i = 0; i < n; i++)
+            to[i] = (float)before[i] * (1.0F / 256.0F);
+}
 
 /* D, n', P' and L of row @y of guess @which. */
 static void mean_conclude(const struct mean_job *j, int which, int y)
 {
-    const int at = MEAN_EDGE, n = j->right - j->left;
     struct mean_scratch *w = j->scratch;
     struct mean_guess *g = which ? &w->moved : &w->still;
     struct mean_line_guess *ret = &w->guess[which];
-    const float *const p = mean_p_row(j, g, 0, y) + at;
-    float(*const light)[MEAN_LINE] = g->light[y & 3];
-    float *const misfit = w->line[0] + at, *const per = w->line[1] + at;
-    int rows[5];
+    const struct mean_rows5 fit = mean_rows5(j, g->fit, 7, y);
+    const struct mean_rows5 misfit = mean_rows5(j, g->misfit, 15, y);
 
-    for (int i = 0; i < 5; i++)
-        rows[i] = mean_inside(y + i - 2, j->x.height);
-    mean_lookup(per, j->fit_by, mean_brightness_row(j, y) + j->left, n);
-    mean_sum5(misfit, MEAN_ROWS5(g->misfit, 15, rows), per, n);
-    mean_sum5(ret->d + at, MEAN_ROWS5(g->fit, 7, rows), per, n);
-    mean_believe(ret->n + at, ret->d + at, misfit, mean_m_row(j, g, y), j->steps, j->share, n);
-    memcpy(ret->p[0] + at, p, (size_t)n * sizeof(*p));
+    mean_believe(j, ret->d + MEAN_EDGE, ret->n + MEAN_EDGE, &fit, &misfit,
+                 mean_m_row(j, g, y) + MEAN_EDGE, w->noise[y & 31] + MEAN_EDGE);
+    mean_p(j, g, 0, y, ret->p[0] + MEAN_EDGE, MEAN_STRIP);
     if (format_table[j->x.format].components == 3)
-        mean_add_light(ret->p[0] + at, ret->p[1] + at, ret->p[2] + at, light[0] + at, light[1] + at,
-                       light[2] + at, &j->axes, n);
+        mean_add_light(j, ret, (const float(*)[MEAN_LINE])g->light[y & 3]);
     else
-        mean_add_grey_light(ret->p[0] + at, light[0] + at, (float)(1.0 / j->axes.a), n);
+        mean_add_grey_light(ret->p[0] + MEAN_EDGE, g->light[y & 3][0] + MEAN_EDGE,
+                            (float)(1.0 / j->axes.a));
 }
 
 /* f of row @y, and n' of both guesses in place of that of the first. */
@@ -175,11 +199,16 @@ static void mean_share(float *restrict sum, const float *restrict row, int hshif
             sum[i] += row[i];
 }
 
-static void mean_add_scaled(float *restrict to, const float *restrict p,
-                            const float *restrict light, float by, int n)
+static void mean_add_scaled(float *restrict to, const float *restrict light, float by, int n)
 {
     for (int i = 0; i < n; i++)
-        to[i] = p[i] + light[i] * by;
+        to[i] += light[i] * by;
+}
+
+static void mean_scale(float *v, float by, int n)
+{
+    for (int i = 0; i < n; i++)
+        v[i] *= by;
 }
 
 /* A row of chroma, the last luma row of which is @y. */
@@ -188,17 +217,17 @@ static void mean_store_chroma(const struct mean_job *j, int y, float sharers, bo
     const struct format_info *info = &format_table[j->x.format];
     const int at = MEAN_EDGE, n = (j->right - j->left) >> info->hshift;
     struct mean_scratch *w = j->scratch;
+    float *p = w->line[0] + at, *q = w->line[1] + at;
 
     mean_scale(w->n_sum + at, 1.0F / sharers, n);
-    mean_scale(w->f_sum + at, 1.0F / sharers, n);
+    if (moved)
+        mean_scale(w->f_sum + at, 1.0F / sharers, n);
     for (int c = 1; c < 3; c++) {
-        float *p = w->line[0] + at, *q = w->line[1] + at;
-
-        mean_add_scaled(p, mean_p_row(j, &w->still, c, y) + at, w->light_sum[0][c - 1] + at,
-                        1.0F / sharers, n);
+        mean_p(j, &w->still, c, y, p, n);
+        mean_add_scaled(p, w->light_sum[0][c - 1] + at, 1.0F / sharers, n);
         if (moved) {
-            mean_add_scaled(q, mean_p_row(j, &w->moved, c, y) + at, w->light_sum[1][c - 1] + at,
-                            1.0F / sharers, n);
+            mean_p(j, &w->moved, c, y, q, n);
+            mean_add_scaled(q, w->light_sum[1][c - 1] + at, 1.0F / sharers, n);
             mean_blend(p, q, w->f_sum + at, n);
         }
         mean_average(levels_row(j->now, c, y >> info->vshift) + (j->left >> info->hshift), p,
@@ -250,6 +279,7 @@ static void mean_strip(const struct mean_job *j)
     struct mean_scratch *w = j->scratch;
     bool moved = false;
 
+    w->next_noise = j->top > 8 ? j->top - 8 : 0;
     w->still.next_fit = w->moved.next_fit = -1000;
     for (int y = j->top; y < j->bottom; y++) {
         if (y % MOTION_BLOCK == 0)

@@ -69,6 +69,16 @@ static inline int32_t noise_sum(const struct noise_samples *c)
     return sum;
 }
 
+/* Differences of @n samples, each twice. */
+static inline void noise_twice(int16_t *to, const uint8_t *p, const uint8_t *q, const int n)
+{
+    uint32_t both[NOISE_BLOCK / 2];
+
+    for (int x = 0; x < n; x++)
+        both[x] = (uint16_t)(p[x] - (q ? q[x] : 0)) * 0x10001U;
+    memcpy(to, both, (size_t)n * sizeof(both[0]));
+}
+
 static inline void noise_load(struct noise_samples *c, const uint8_t *p, size_t stride, int hshift,
                               int vshift)
 {
@@ -77,8 +87,7 @@ static inline void noise_load(struct noise_samples *c, const uint8_t *p, size_t 
         int16_t *to = c->at + NOISE_BLOCK * y;
 
         if (hshift)
-            for (int x = 0; x < NOISE_BLOCK / 2; x++)
-                to[2 * x] = to[2 * x + 1] = row[x];
+            noise_twice(to, row, NULL, NOISE_BLOCK / 2);
         else
             for (int x = 0; x < NOISE_BLOCK; x++)
                 to[x] = row[x];
@@ -93,8 +102,7 @@ static inline void noise_load_moved(int16_t *to, const uint8_t *p, const uint8_t
         const size_t row = (size_t)(y >> vshift) * stride;
 
         if (hshift)
-            for (int x = 0; x < MOTION_BLOCK / 2; x++)
-                to[2 * x] = to[2 * x + 1] = (int16_t)(p[row + (size_t)x] - q[row + (size_t)x]);
+            noise_twice(to, p + row, q + row, MOTION_BLOCK / 2);
         else
             for (int x = 0; x < MOTION_BLOCK; x++)
                 to[x] = (int16_t)(p[row + (size_t)x] - q[row + (size_t)x]);
