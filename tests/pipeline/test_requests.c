@@ -10,6 +10,7 @@ static void test_cost_of_each_radius(void **state)
 
     (void)state;
     settings_init(&s);
+    s.temporal = 1;
     s.window = WINDOW_DISC;
     w = pipeline_filter_request(&s);
     assert_int_equal((int)w.cost[1], 5);

@@ -177,22 +177,26 @@ test_closed_pipe() {
 
 # A file through the program and through two of them in a pipe gives the same bytes.
 test_files() {
-    run 0 "$bilatcam" -i test: --size 322x243 --frames 5 -r 0 -o clip.y4m
+    run 0 "$bilatcam" -i test: --size 322x243 --frames 5 --filter none -o clip.y4m
     run 0 "$bilatcam" -i clip.y4m -o once.y4m -r 2
-    timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 -r 0 -o - |
+    timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 --filter none -o - |
         timeout 60 "$bilatcam" -q -i - -o twice.y4m -r 2
     cmp -s once.y4m twice.y4m && ok || bad "file and pipe differ"
     run 0 "$bilatcam" -i clip.y4m -o same.y4m --filter none
     cmp -s clip.y4m same.y4m && ok || bad "filter = none changes the picture"
-    run 0 "$bilatcam" -i clip.y4m -o same.y4m -r 0
+    run 0 "$bilatcam" -i clip.y4m -o same.y4m -r 0 --temporal 1
     cmp -s clip.y4m same.y4m && ok || bad "radius 0 changes the picture"
     cmp -s clip.y4m once.y4m && bad "radius 2 does not change the picture" || ok
+    run 0 "$bilatcam" -i clip.y4m -o same.y4m -r 0 --temporal 2
+    cmp -s clip.y4m same.y4m && bad "radius 0 with temporal 2 does not change the picture" || ok
+    run 0 "$bilatcam" -i clip.y4m -o same.y4m --filter none --temporal 16
+    cmp -s clip.y4m same.y4m && ok || bad "filter = none with temporal changes the picture"
     run 0 "$bilatcam" -i clip.y4m -o null: --stats stats.json
     expect stats.json '"frames_in": 5, "frames_out": 5, "frames_dropped": 0, "frames_bad": 0' files
 }
 
 # What a file says of itself stays, to the byte, but for what the user changes. The picture is the
-# same with radius 0, whatever else is said of it.
+# same without a filter, whatever else is said of it.
 test_y4m_tags() {
     local tags out
     for tags in 'W64 H48 F30:1 Ip A1:1 C420jpeg' 'H48 W64 F30000:1001 I? A4:3 C420mpeg2' \
@@ -207,7 +211,7 @@ test_y4m_tags() {
             printf 'FRAME %04000d\n' 0
             head -c 4608 /dev/urandom
         } >tagged.y4m
-        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 0
+        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --filter none
         cmp tagged.y4m same.y4m 2>err && ok || bad "tags of '$tags'"
         run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 2
         [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $tags" ] && ok || bad "tags of '$tags' filtered"
@@ -216,7 +220,7 @@ test_y4m_tags() {
     { header W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept; frames 1 4608; } >tagged.y4m
     while read -r tags out; do
         # shellcheck disable=SC2086 # several options
-        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --radius 0 $tags
+        run 0 "$bilatcam" -i tagged.y4m -o same.y4m --filter none $tags
         [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 $out" ] && ok || bad "header with $tags: $(head -n 1 same.y4m)"
     done <<'END'
 --fps=50 W64 H48 F50:1 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xkept
@@ -231,7 +235,7 @@ END
 
 # Asked for, a latency budget holds or is refused; the one of the configuration file is for cameras.
 test_budget() {
-    run 0 "$bilatcam" -i test: --size 64x48 --frames 2 -r 0 -o short.y4m
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 2 --filter none -o short.y4m
     refused 2 "latency-budget: 'short.y4m' is not live" "$bilatcam" -i short.y4m -o null: --latency-budget 20
     refused 2 "latency-budget: 'test:' is not live" "$bilatcam" -i test: -o null: --set latency-budget=20
     run 0 "$bilatcam" -i short.y4m -o null: --latency-budget off

@@ -223,11 +223,11 @@ test_pipe_reader_stands_still() {
     local pid sleeper
     sleep 100 <>trace.pipe &
     sleeper=$!
-    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace trace.pipe --stats stats.json
+    run 0 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 8000 --trace trace.pipe --stats stats.json
     expect stats.json '"frames_out": 8000,' 'a trace that nobody takes'
     [ "$(grep -c 'lines are left out' err)" = 1 ] && ok || bad "lines left out are told once"
     # shellcheck disable=SC2216 # it is to read nothing
-    timeout 60 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 8000 --trace - 2>err |
+    timeout 60 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 8000 --trace - 2>err |
         sleep 2
     [ "${PIPESTATUS[0]}" -eq 0 ] && ok || bad "a trace to a pipe that closes"
     expect err "trace 'standard output': [0-9]+ of its lines are left out" 'a pipe that closes'
@@ -277,9 +277,9 @@ test_pipe_reader_comes_late() {
 
 test_trace() {
     local pid
-    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 5000 --trace trace.csv
+    run 0 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 5000 --trace trace.csv
     whole_lines trace.csv 5001
-    run 0 "$bilatcam" -i test: --size 64x48 -r 0 -o null: --frames 50 --trace -
+    run 0 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 50 --trace -
     whole_lines out 51
     rm -f err
     "$bilatcam" -i test: --fps 200 --size 64x48 -o null: --trace trace.csv --stats stats.json 2>err &
@@ -314,7 +314,7 @@ test_stats_path() {
 stop_in_long_frame() {
     local pid lines=0
     rm -f err stats.json trace.csv
-    printf 'radius = 0\n' >live.conf
+    printf 'filter = none\n' >live.conf
     # The thread in the long frame is left behind on purpose.
     TSAN_OPTIONS=report_thread_leaks=0 setsid "$bilatcam" -c live.conf -i test: --fps 20 \
         --size 1280x720 -e reference --latency-budget off -o null: --stats stats.json \

@@ -117,7 +117,7 @@ replug_again_and_again() {
 # The filter is slow, so that there are pictures on their way when the camera goes, and that there
 # is time for an old one when it is back. None may be shown.
 replug_slow_filter() {
-    settings=(--engine reference --radius 3 --sigma-color 40)
+    settings=(--engine reference --radius 3 --sigma-color 40 --temporal 1)
     still_picture 1
     make_expected yuyv 320x180 yuyv
     cp expected.raw 2.raw
