@@ -442,6 +442,7 @@ static void test_owner_gone(void **state)
     free_pictures(&p);
 }
 
+/* The argument is a pattern of names: only those tests are run. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -454,5 +455,7 @@ int main(int argc, char **argv)
     };
     const int status = engine_process_main(engine_table, argc, argv);
 
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return status >= 0 ? status : cmocka_run_group_tests(tests, NULL, NULL);
 }
