@@ -28,7 +28,8 @@ static const struct {
       .sigma_color = 18,
       .temporal = 4,
       .temporal_mode = TEMPORAL_WINDOW}},
-    {"recursive 16", {.radius = 3, .sigma_space = 1.5, .temporal = 16}},
+    {"recursive 16, radius 3", {.radius = 3, .sigma_space = 1.5, .temporal = 16}},
+    {"recursive 16, radius 5", {.radius = 5, .sigma_space = 2.5, .temporal = 16}},
 };
 
 #define N_OWN (int)(sizeof(own) / sizeof(own[0]))
@@ -159,7 +160,7 @@ static void print_where(const struct row *rows, int n)
 {
     struct mean means[N_PARTS + 4] = {0};
 
-    printf("\n| recursive 16, by part |");
+    printf("\n| %s, by part |", own[RECURSIVE].name);
     for (int i = 0; i < N_PARTS; i++)
         printf(" %s |", part_names[i]);
     printf(" worst block | blocks < -1 dB, %% | flicker | of the noisy |\n|%s\n",
