@@ -73,7 +73,7 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->plane_bytes = plane_bytes_of(plan, shape);
     b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
     size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
-           5 * columns * sizeof(float);
+           7 * columns * sizeof(float);
     if (size > b->size) {
         uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
 
@@ -93,6 +93,10 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->sums = (float *)(void *)(b->bytes + BYTE_ROWS * b->byte_stride);
     b->per[0] = b->sums + 3 * columns;
     b->per[1] = b->per[0] + columns;
+    for (int i = 0; i < 2; i++) {
+        b->limit[i] = (uint16_t *)(void *)(b->per[1] + (size_t)(1 + i) * columns);
+        b->factor[i] = b->limit[i] + columns;
+    }
     return 0;
 }
 
@@ -260,25 +264,26 @@ static void load_mean(struct band *b, const struct row_kernels *kernels,
                       const struct row_plan *plan, const uint16_t *from[3], int row, int chroma_row,
                       int columns, bool pair)
 {
-    float *const y0 = plane_row(b, row, PLANE_Y0), *const y1 = plane_row(b, row, PLANE_Y1);
+    const bool real = row_is_real(plan->arithmetic);
+    void *const y0 = plane_row(b, row, PLANE_Y0), *const y1 = plane_row(b, row, PLANE_Y1);
     uint16_t *const even = (uint16_t *)(void *)byte_row(b, BYTES_Y0);
     uint16_t *const odd = (uint16_t *)(void *)byte_row(b, BYTES_Y1);
 
     if (pair) {
         kernels->split16(from[0], even, odd, columns);
-        kernels->luma16(&plan->scale, even, y0, columns);
-        kernels->luma16(&plan->scale, odd, y1, columns);
+        kernels->luma16[real](&plan->scale, even, y0, columns);
+        kernels->luma16[real](&plan->scale, odd, y1, columns);
         pad_row(plan, y1, y0, last_sample(b, y1, columns), columns);
     } else {
-        kernels->luma16(&plan->scale, from[0], y0, columns);
+        kernels->luma16[real](&plan->scale, from[0], y0, columns);
     }
     pad_row(plan, y0, y0, last_sample(b, pair ? y1 : y0, columns), columns);
     if (chroma_row >= 0) {
-        float *const planes[3] = {plane_row(b, chroma_row, PLANE_C),
-                                  plane_row(b, chroma_row, PLANE_U),
-                                  plane_row(b, chroma_row, PLANE_V)};
+        void *const planes[3] = {plane_row(b, chroma_row, PLANE_C),
+                                 plane_row(b, chroma_row, PLANE_U),
+                                 plane_row(b, chroma_row, PLANE_V)};
 
-        kernels->chroma16(&plan->scale, from[1], from[2], planes, columns);
+        kernels->chroma16[real](&plan->scale, from[1], from[2], planes, columns);
         for (int p = 0; p < 3; p++)
             pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
     }
@@ -342,18 +347,30 @@ static void load_rows(struct band *b, const struct row_kernels *kernels,
     }
 }
 
+/* Of one pixel in every @step. */
+static void look_up_factors(const struct band_input *in, float *per, const uint8_t *brightness,
+                            const uint8_t *count, int n, int step)
+{
+    for (int x = 0; x < n; x++)
+        per[x] = in->by_count[count ? count[step * x] : 0];
+    for (int x = 0; x < n; x++)
+        per[x] *= in->by_brightness[brightness ? brightness[step * x] : 0];
+}
+
 /* What squared distances are multiplied by in row @y. */
-static void load_factors(struct band *b, const struct band_input *in, int y)
+static void load_factors(struct band *b, const struct row_kernels *kernels,
+                         const struct row_plan *plan, const struct band_input *in, int y)
 {
     const int columns = columns_of(in->frame[0]);
     const int n = in->frame[0]->width / columns; /* luma columns to a column of the planes */
-    const uint8_t *bright = in->brightness ? in->brightness + (size_t)y * in->stride : NULL;
-    const uint8_t *count = in->count ? in->count + (size_t)y * in->stride : NULL;
+    const size_t at = (size_t)y * in->stride;
 
-    for (int x = 0; x < columns; x++)
-        for (int i = 0; i < n; i++)
-            b->per[i][x] = in->by_brightness[bright ? bright[n * x + i] : 0] *
-                           in->by_count[count ? count[n * x + i] : 0];
+    for (int i = 0; i < n; i++) {
+        look_up_factors(in, b->per[i], in->brightness ? in->brightness + at + i : NULL,
+                        in->count ? in->count + at + i : NULL, columns, n);
+        if (plan->arithmetic == ROWS_FIXED)
+            kernels->factors(b->per[i], plan->per_unit, b->limit[i], b->factor[i], columns);
+    }
 }
 
 static enum row_joint joint_of(const struct frame *f, int y)
@@ -388,7 +405,9 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
                           .n_frames = in->n_frames,
                           .frame_step = last - first + 2 * plan->reach_y,
                           .sums = b->sums,
-                          .per = {b->per[0], b->per[1]}};
+                          .per = {b->per[0], b->per[1]},
+                          .limit = {b->limit[0], b->limit[1]},
+                          .factor = {b->factor[0], b->factor[1]}};
 
     for (int i = 0; i < 8; i++)
         job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
@@ -402,7 +421,7 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
         job.rows = &b->rows[y - first + plan->reach_y];
         job.joint = joint_of(out, y);
         if (each)
-            load_factors(b, in, y);
+            load_factors(b, kernels, plan, in, y);
         (each ? kernels->each : kernels->filter)[plan->arithmetic][layout](&job);
         write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }

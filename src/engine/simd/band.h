@@ -18,6 +18,7 @@ struct band {
     uint8_t *bytes;     /* rows of samples as in frames */
     size_t byte_stride;
     float *sums, *per[2];
+    uint16_t *limit[2], *factor[2]; /* as in struct row_job */
 };
 
 /* What is filtered. */
@@ -31,6 +32,7 @@ struct band_input {
     const uint8_t *brightness, *count;
     size_t stride;
     float by_brightness[256], by_count[256];
+    double sigma_color; /* the greatest, or a little more */
 };
 
 void band_finish(struct band *b);

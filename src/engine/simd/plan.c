@@ -21,6 +21,9 @@
 /* A spatial distance of ROWS_TABLE that leaves no weight whatever is added to it. */
 #define TABLE_FAR 0x7FFFU
 
+/* What the factor of a pixel is at least, where a plan has a range sigma for each of them. */
+#define EACH_LEAST_FACTOR 16.0
+
 /* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
  * than it wins. */
 #define TABLE_RADIUS 3
@@ -375,27 +378,45 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
         make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
 }
 
+/* Squares of distances, as they are before the factor of a pixel: fine enough that the least
+ * factor, at the greatest sigma, is no rough one. Returns the scale of the planes. */
+static double each_scale(struct row_plan *plan, const struct filter *f,
+                         const struct colour_distance *l)
+{
+    const double most = sqrt(32768.0 * 65536.0 / (2.0 * FIXED_RANGE * EACH_LEAST_FACTOR));
+    const double scale = fmin(largest_scale(l, ROWS_FIXED), most / f->sigma_color);
+
+    plan->per_unit = (float)(32768.0 * 65536.0 / (2.0 * scale * scale * FIXED_RANGE));
+    return scale;
+}
+
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
-                    enum row_layout layout)
+                    enum row_layout layout, int n_frames)
 {
     const struct colour_distance l = colour_distance(colour);
-    const struct fixed_form none = {0};
+    const struct fixed_form test = fixed_form(f, &l, ROWS_FIXED);
+    const struct fixed_form form = {.per_x = 65536.0 / FIXED_RANGE, .range = FIXED_RANGE};
+    const bool gaussian = f->range == RANGE_GAUSSIAN;
     const double st2 = 2.0 * f->sigma_time * f->sigma_time;
-    double w;
+    double w, scale = sqrt(gaussian ? 0.5 / log(2.0) : 0.5);
 
-    plan->arithmetic = f->range == RANGE_GAUSSIAN ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
-    plan->scale =
-        scale_of(&l, sqrt(f->range == RANGE_GAUSSIAN ? 0.5 / log(2.0) : 0.5), plan->arithmetic);
+    plan->arithmetic = gaussian ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
+    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_holds(f, &l, &test, layout)) {
+        plan->arithmetic = ROWS_FIXED;
+        scale = each_scale(plan, f, &l);
+    }
+    plan->scale = scale_of(&l, scale, plan->arithmetic);
+    plan->centre = (uint16_t)fixed_weight(&form, 0);
     clear_taps(plan);
     plan->here_tap = (struct row_tap){0};
-    make_taps(plan, &none, f, layout, INFINITY);
+    make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
     plan->here = (struct row_run){
-        .pairs = make_tap(plan, &none, &plan->here_tap, f, layout, &w),
+        .pairs = make_tap(plan, &form, &plan->here_tap, f, layout, &w),
         .n_taps = 1,
     };
     for (int k = 0; k < FILTER_MAX_WINDOW; k++) {
         const double x = f->sigma_time > 0.0 ? k * k / st2 : 0.0;
 
-        plan->time[k] = (float)(f->range == RANGE_GAUSSIAN ? x / log(2.0) : exp(-x));
+        plan->time[k] = (float)(gaussian ? x / log(2.0) : exp(-x));
     }
 }

@@ -11,6 +11,6 @@ void plan_make(struct row_plan *plan, const struct filter *filter, struct colour
                enum row_layout layout, bool prefers_table);
 
 /* For kernels with a range sigma for each pixel (row_kernels.each), which are told the inverse of
- * its square. That of @filter does not matter, and a radius of 0 is fine. */
+ * its square. @filter has the greatest one; a radius of 0 is fine. */
 void plan_make_each(struct row_plan *plan, const struct filter *filter, struct colour colour,
-                    enum row_layout layout);
+                    enum row_layout layout, int n_frames);

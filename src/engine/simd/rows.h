@@ -105,6 +105,7 @@ struct row_plan {
     /* Of row_kernels.each: what the frame so many before counts; ROWS_GAUSSIAN an exponent,
      * ROWS_LORENTZIAN a factor. */
     float time[FILTER_MAX_WINDOW];
+    float per_unit;     /* of row_kernels.each and ROWS_FIXED: see `factors` */
     uint16_t centre;    /* ROWS_FIXED: a pixel's weight to itself */
     int n_taps, n_runs; /* all but the column itself; of ROWS_TABLE, all */
     struct row_run run[ROW_TAPS_MAX];
@@ -123,6 +124,8 @@ struct row_job {
     /* Likewise: what a squared distance is multiplied by, of even luma (all luma if single) and of
      * odd luma; rounded up to whole vectors. */
     const float *per[2];
+    /* ROWS_FIXED instead: squares are cut off at `limit` and multiplied by `factor`. */
+    const uint16_t *limit[2], *factor[2];
     int columns;
     enum row_joint joint;
     float *sums; /* 3 rows of `columns`, rounded up to whole vectors, unless JOINT_NONE */
@@ -150,9 +153,11 @@ struct row_kernels {
     void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
                       void *const plane[3], int n);
     /* The same from 16-bit samples, in units of 1/256. */
-    void (*luma16)(const struct row_scale *s, const uint16_t *y, float *plane, int n);
-    void (*chroma16)(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
-                     float *const plane[3], int n);
+    void (*luma16[2])(const struct row_scale *s, const uint16_t *y, void *plane, int n);
+    void (*chroma16[2])(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
+                        void *const plane[3], int n);
+    /* From @n of row_job.per, in units of row_plan.per_unit, to `limit` and `factor`. */
+    void (*factors)(const float *per, float unit, uint16_t *limit, uint16_t *factor, int n);
     /* The same for ROWS_TABLE, where it is: `n` columns, of 2 y each. */
     void (*table_luma)(const struct row_scale *s, const uint8_t *y, const uint8_t *u,
                        const uint8_t *v, int16_t *const plane[2], int n);

@@ -29,6 +29,7 @@ OP(V, v_shl, (V a, int n), _mm256_sll_epi16(a, _mm_cvtsi32_si128(n)))
 OP(V, v_shr1_u, (V a), _mm256_srli_epi16(a, 1))
 OP(V, v_shr7_u, (V a), _mm256_srli_epi16(a, 7))
 OP(V, v_mulhrs, (V a, V b), _mm256_mulhrs_epi16(a, b))
+OP(V, v_mullo, (V a, V b), _mm256_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm256_mulhi_epu16(a, b))
 
 static inline V v_load_u8(const uint8_t *p)

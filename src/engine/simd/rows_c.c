@@ -77,6 +77,7 @@ V_OP(v_shl, (V a, int n), unsigned_lane(a, i) << n)
 V_OP(v_shr1_u, (V a), unsigned_lane(a, i) >> 1)
 V_OP(v_shr7_u, (V a), unsigned_lane(a, i) >> 7)
 V_OP(v_mulhrs, (V a, V b), (a.lane[i] * b.lane[i] + 16384) >> 15)
+V_OP(v_mullo, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i))
 V_OP(v_mulhi_u, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i) >> 16)
 
 static inline V v_join(I low, I high)

@@ -26,17 +26,16 @@ struct fixed_state {
     const struct row_plan *plan;
     V centre[ROW_PLANES];
     V cap, a0, a1, a2;
+    V limit[2], factor[2]; /* of `each` */
     struct fixed_sums sums;
     struct fixed_wide wide;
 };
 
-/* Turns @n squared distances into weights. */
-INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
+/* Turns @n distances, scaled to 16 bits, into weights. */
+INLINE void fixed_powers(const struct fixed_state *s, V z[4], int n)
 {
     V p[4] = {z[0], z[0], z[0], z[0]};
 
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_min_u(z[i], s->cap);
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_shl(z[i], s->plan->shift);
     UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], s->a2);
     UNROLLED for (int i = 0; i < n; i++) p[i] = v_sub(s->a1, p[i]);
     UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], p[i]);
@@ -45,6 +44,25 @@ INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
     UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
     UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
     UNROLLED for (int i = 0; i < n; i++) z[i] = v_mulhrs(p[i], p[i]);
+}
+
+/* Turns @n squared distances into weights. */
+INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
+{
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_min_u(z[i], s->cap);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_shl(z[i], s->plan->shift);
+    fixed_powers(s, z, n);
+}
+
+/* The same where each pixel has a factor, for distances in colour alone. */
+INLINE void fixed_weights_each(const struct fixed_state *s, V z[4], const struct row_tap *t,
+                               const struct row_pairs *p)
+{
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = v_min_u(z[i], s->limit[p->from[i]]);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] = v_mullo(z[i], s->factor[p->from[i]]);
+    UNROLLED for (int i = 0; i < p->n; i++) z[i] =
+        v_add_sat_u(z[i], v_dup(t->space.fixed[p->space[i]]));
+    fixed_powers(s, z, p->n);
 }
 
 INLINE void fixed_add_weight(struct fixed_sums *sums, int i, V w)
@@ -73,7 +91,7 @@ INLINE void fixed_add_chroma(struct fixed_sums *sums, V w0, V w1, V du, V dv,
 
 /* One tap: @pairs and the layout are constants where this is inlined. */
 INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const struct row_planes *q,
-                      ptrdiff_t x, int pairs, enum row_layout layout)
+                      ptrdiff_t x, int pairs, enum row_layout layout, bool each)
 {
     const struct row_pairs p = row_pairs(pairs, layout);
     const V zero = v_set1(0);
@@ -93,10 +111,13 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
         v_sub_sat(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_add_sat(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] =
-        v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
+        each ? base : v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = v_add_sat_u(z[i], d1[i]);
-    fixed_weights(s, z, p.n);
+    if (each)
+        fixed_weights_each(s, z, t, &p);
+    else
+        fixed_weights(s, z, p.n);
     UNROLLED for (int i = 0; i < p.n; i++)
     {
         s->sums.y[p.from[i]] = v_add(s->sums.y[p.from[i]], v_mulhrs(dy[i], z[i]));
@@ -201,9 +222,24 @@ INLINE void fixed_finish(const struct fixed_state *s, const struct row_job *job,
     v_store_u8(job->out[3] + x, v_join(uv[0][1], uv[1][1]));
 }
 
+/* The weights of the two pixels of the column itself to each other. */
+INLINE void fixed_own(const struct fixed_state *s, V z[4], bool each)
+{
+    const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_PAIR);
+
+    if (each) {
+        z[0] = z[1] = v_mulhrs(s->sums.y[0], s->sums.y[0]);
+        fixed_weights_each(s, z, &s->plan->own, &pairs);
+        return;
+    }
+    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(s->sums.y[0], s->sums.y[0]));
+    fixed_weights(s, z, 1);
+    z[1] = z[0];
+}
+
 /* The pixels of the column itself: each weighs the most, its partner has the same chroma. */
 INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
-                        enum row_layout layout)
+                        enum row_layout layout, bool each)
 {
     const V zero = v_set1(0), centre = v_set1(s->plan->centre);
     V z[4] = {zero, zero, zero, zero};
@@ -217,32 +253,35 @@ INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = v_load((const int16_t *)job->rows->plane[p] + x);
+    for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1) && each; i++) {
+        s->limit[i] = v_load((const int16_t *)job->limit[i] + x);
+        s->factor[i] = v_load((const int16_t *)job->factor[i] + x);
+    }
     if (layout != ROWS_PAIR) {
         fixed_add_weight(&s->sums, 0, centre);
         return;
     }
     for (int i = 0; i < 2; i++)
         s->sums.y[i] = v_sub_sat(s->centre[PLANE_Y0 + !i], s->centre[PLANE_Y0 + i]);
-    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(s->sums.y[0], s->sums.y[0]));
-    fixed_weights(s, z, 1);
+    fixed_own(s, z, each);
     for (int i = 0; i < 2; i++) {
-        s->sums.y[i] = v_mulhrs(s->sums.y[i], z[0]);
-        fixed_add_weight(&s->sums, i, v_avg_u(centre, z[0]));
+        s->sums.y[i] = v_mulhrs(s->sums.y[i], z[i]);
+        fixed_add_weight(&s->sums, i, v_avg_u(centre, z[i]));
     }
 }
 
 INLINE const struct row_tap *fixed_run(struct fixed_state *s, const struct row_job *job, int x,
                                        const struct row_tap *t, int n, int pairs,
-                                       enum row_layout layout)
+                                       enum row_layout layout, bool each)
 {
     for (const struct row_tap *end = t + n; t < end; t++)
-        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout);
+        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout, each);
     return t;
 }
 
 /* The sum over the window: one inlined loop for every kind of run. */
 INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x,
-                         enum row_layout layout)
+                         enum row_layout layout, bool each)
 {
     const struct row_tap *t = job->plan->tap;
     const struct row_run *const end = job->plan->run + job->plan->n_runs;
@@ -250,22 +289,22 @@ INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x
     for (const struct row_run *run = job->plan->run; run < end; run++) {
         switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
         case TAP_EVEN | TAP_UP | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout, each);
             break;
         case TAP_EVEN | TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout, each);
             break;
         case TAP_EVEN | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout, each);
             break;
         case TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout, each);
             break;
         case TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout, each);
             break;
         default:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout, each);
             break;
         }
         if (run->flush)
@@ -273,7 +312,7 @@ INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x
     }
 }
 
-INLINE void fixed_rows(const struct row_job *job, enum row_layout layout)
+INLINE void fixed_rows(const struct row_job *job, enum row_layout layout, bool each)
 {
     struct fixed_state s = {.plan = job->plan};
 
@@ -282,18 +321,21 @@ INLINE void fixed_rows(const struct row_job *job, enum row_layout layout)
     s.a1 = v_set1(FIXED_A1);
     s.a2 = v_set1(FIXED_A2);
     for (int x = 0; x < job->columns; x += LANES) {
-        fixed_begin(&s, job, x, layout);
-        fixed_window(&s, job, x, layout);
+        fixed_begin(&s, job, x, layout, each);
+        fixed_window(&s, job, x, layout, each);
         fixed_finish(&s, job, x, layout);
     }
 }
 
-#define FIXED_ROWS(name, layout)                                                                   \
+#define FIXED_ROWS(name, layout, each)                                                             \
     static void name(const struct row_job *job)                                                    \
     {                                                                                              \
-        fixed_rows(job, layout);                                                                   \
+        fixed_rows(job, layout, each);                                                             \
     }
 
-FIXED_ROWS(fixed_pair_rows, ROWS_PAIR)
-FIXED_ROWS(fixed_single_rows, ROWS_SINGLE)
-FIXED_ROWS(fixed_grey_rows, ROWS_GREY)
+FIXED_ROWS(fixed_pair_rows, ROWS_PAIR, false)
+FIXED_ROWS(fixed_single_rows, ROWS_SINGLE, false)
+FIXED_ROWS(fixed_grey_rows, ROWS_GREY, false)
+FIXED_ROWS(fixed_pair_each, ROWS_PAIR, true)
+FIXED_ROWS(fixed_single_each, ROWS_SINGLE, true)
+FIXED_ROWS(fixed_grey_each, ROWS_GREY, true)

@@ -12,11 +12,13 @@
                [ROWS_GAUSSIAN] = {gaussian_pair_rows, gaussian_single_rows, gaussian_grey_rows},   \
                [ROWS_LORENTZIAN] = {lorentzian_pair_rows, lorentzian_single_rows,                  \
                                     lorentzian_grey_rows}},                                        \
-    .each = {[ROWS_GAUSSIAN] = {gaussian_pair_each, gaussian_single_each, gaussian_grey_each},     \
+    .each = {[ROWS_FIXED] = {fixed_pair_each, fixed_single_each, fixed_grey_each},                 \
+             [ROWS_GAUSSIAN] = {gaussian_pair_each, gaussian_single_each, gaussian_grey_each},     \
              [ROWS_LORENTZIAN] = {lorentzian_pair_each, lorentzian_single_each,                    \
                                   lorentzian_grey_each}},                                          \
-    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma}, .luma16 = real_luma16, \
-    .chroma16 = real_chroma16, .split = split_bytes, .merge = merge_bytes, .split16 = split_words, \
+    .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma},                        \
+    .luma16 = {fixed_luma16, real_luma16}, .chroma16 = {fixed_chroma16, real_chroma16},            \
+    .factors = real_factors, .split = split_bytes, .merge = merge_bytes, .split16 = split_words,   \
     .brightness = mean_brightness, .mean = mean_strip, .search = search_row,                       \
     .halve = search_halve, .halve_luma = search_halve_luma, .noise = noise_row
 

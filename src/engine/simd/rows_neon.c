@@ -39,6 +39,11 @@ OP_U(v_shr7_u, (V a), vshrq_n_u16(U(a), 7))
  * beyond the cap both times. */
 OP(V, v_mulhrs, (V a, V b), vqrdmulhq_s16(a, b))
 
+static inline V v_mullo(V a, V b)
+{
+    return vmulq_s16(a, b);
+}
+
 static inline V v_mulhi_u(V a, V b)
 {
     const uint32x4_t low = vmull_u16(vget_low_u16(U(a)), vget_low_u16(U(b)));

@@ -51,8 +51,51 @@ static void real_chroma(const struct row_scale *s, const uint8_t *u, const uint8
     }
 }
 
-static void real_luma16(const struct row_scale *s, const uint16_t *y, float *restrict plane, int n)
+static void fixed_luma16(const struct row_scale *s, const uint16_t *y, void *plane, int n)
 {
+    const V a = v_set1(s->q[0]), middle = v_set1(-32768);
+
+    for (int x = 0; x < n; x += LANES)
+        v_store((int16_t *)plane + x, v_mulhrs(v_add(v_load((const int16_t *)y + x), middle), a));
+}
+
+static void fixed_chroma16(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
+                           void *const plane[3], int n)
+{
+    int16_t *out_c = plane[0], *out_u = plane[1], *out_v = plane[2];
+    const V b = v_set1(s->q[1]), c = v_set1(s->q[2]), d = v_set1(s->q[3]);
+    const V e = v_set1(s->q[4]), f = v_set1(s->q[5]), middle = v_set1(-32768);
+
+    for (int x = 0; x < n; x += LANES) {
+        const V us = v_add(v_load((const int16_t *)u + x), middle);
+        const V vs = v_add(v_load((const int16_t *)v + x), middle);
+
+        v_store(out_c + x, v_add(v_mulhrs(us, b), v_mulhrs(vs, c)));
+        v_store(out_u + x, v_add(v_mulhrs(us, d), v_mulhrs(vs, e)));
+        v_store(out_v + x, v_mulhrs(vs, f));
+    }
+}
+
+/* Two integers the product of which is just below 2^16: a factor of about @per times @unit, and
+ * the largest number that it may be applied to. */
+static void real_factors(const float *restrict per, float unit, uint16_t *restrict limit,
+                         uint16_t *restrict factor, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const float wanted = per[i] * unit < 65535.0F ? per[i] * unit : 65535.0F;
+        const bool many = wanted > 256.0F;
+        const float inverse = 65535.0F / (wanted > 1.0F ? wanted : 1.0F);
+        const int32_t small = (int32_t)((many ? inverse : wanted > 1.0F ? wanted : 1.0F) + 0.5F);
+        const int32_t other = (int32_t)(65535.0F / (float)small);
+
+        limit[i] = (uint16_t)(many ? small : other);
+        factor[i] = (uint16_t)(many ? other : small);
+    }
+}
+
+static void real_luma16(const struct row_scale *s, const uint16_t *y, void *to, int n)
+{
+    float *restrict plane = to;
     const float a = s->a / 256.0F;
 
     for (int x = 0; x < n; x++)
@@ -60,7 +103,7 @@ static void real_luma16(const struct row_scale *s, const uint16_t *y, float *res
 }
 
 static void real_chroma16(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
-                          float *const plane[3], int n)
+                          void *const plane[3], int n)
 {
     float *restrict out_c = plane[0], *restrict out_u = plane[1], *restrict out_v = plane[2];
     const struct row_scale k = *s;

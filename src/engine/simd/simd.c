@@ -129,17 +129,22 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
 {
     const enum row_layout layout = plan_layout(in->format);
     const bool each = filter_looks_back(filter);
+    struct filter f = *filter;
 
-    if (s->planned && same_filter(&s->filter, filter) && s->layout == layout && s->each == each &&
+    if (each)
+        f.sigma_color = s->input.sigma_color;
+
+    if (s->planned && same_filter(&s->filter, &f) && s->layout == layout && s->each == each &&
         s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
         return;
     if (each)
-        plan_make_each(&s->plan, filter, in->colour, layout);
+        plan_make_each(&s->plan, &f, in->colour, layout,
+                       filter_averages(filter) ? 1 : filter->temporal);
     else
         plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
     s->planned = true;
     s->each = each;
-    s->filter = *filter;
+    s->filter = f;
     s->colour = in->colour;
     s->layout = layout;
 }

@@ -353,6 +353,8 @@ int history_add(struct history *h, const struct frame *in, const struct filter *
 
 void history_input(const struct history *h, const struct filter *f, struct band_input *ret)
 {
+    double most = 0.0;
+
     *ret = (struct band_input){.n_frames = h->n_frames,
                                .mean = h->averages ? &h->mean[h->newest] : NULL,
                                .stride = h->raw[0].stride[0]};
@@ -367,10 +369,13 @@ void history_input(const struct history *h, const struct filter *f, struct band_
         const double sc = f->sigma_color > 0.0 ? f->sigma_color : filter_auto_sigma_color(f, nu);
 
         ret->by_brightness[i] = (float)(1.0 / (sc * sc));
+        most = fmax(most, sc);
         ret->by_count[i] = 1.0F;
         if (h->averages && i > 0)
             ret->by_count[i] = (float)(1.0 / filter_averaged_share(f, i / (double)h->job.steps));
     }
+    /* In steps, so that what depends on it does not change with every frame. */
+    ret->sigma_color = exp2(ceil(4.0 * log2(most)) / 4.0);
 }
 
 /* The sum of the counts of a block. */
