@@ -366,11 +366,31 @@ static void load_factors(struct band *b, const struct row_kernels *kernels,
     const size_t at = (size_t)y * in->stride;
 
     for (int i = 0; i < n; i++) {
-        look_up_factors(in, b->per[i], in->brightness ? in->brightness + at + i : NULL,
-                        in->count ? in->count + at + i : NULL, columns, n);
+        const uint8_t *count = in->count ? in->count + at + i : NULL;
+
+        if (plan->arithmetic == ROWS_FIXED && count && !in->brightness) {
+            for (int x = 0; x < columns; x++) {
+                b->limit[i][x] = b->limit_by_count[count[n * x]];
+                b->factor[i][x] = b->factor_by_count[count[n * x]];
+            }
+            continue;
+        }
+        look_up_factors(in, b->per[i], in->brightness ? in->brightness + at + i : NULL, count,
+                        columns, n);
         if (plan->arithmetic == ROWS_FIXED)
             kernels->factors(b->per[i], plan->per_unit, b->limit[i], b->factor[i], columns);
     }
+}
+
+/* Where counts alone tell them, once for all rows. */
+static void prepare_factors(struct band *b, const struct row_kernels *kernels,
+                            const struct row_plan *plan, const struct band_input *in)
+{
+    float per[256];
+
+    for (int i = 0; i < 256; i++)
+        per[i] = in->by_brightness[0] * in->by_count[i];
+    kernels->factors(per, plan->per_unit, b->limit_by_count, b->factor_by_count, 256);
 }
 
 static enum row_joint joint_of(const struct frame *f, int y)
@@ -411,6 +431,8 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
 
     for (int i = 0; i < 8; i++)
         job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
+    if (each && plan->arithmetic == ROWS_FIXED)
+        prepare_factors(b, kernels, plan, in);
     for (int k = 0; k < in->n_frames; k++)
         load_rows(b, kernels, plan, in, k, first, last);
     if (plan->arithmetic == ROWS_TABLE) {

@@ -19,6 +19,7 @@ struct band {
     size_t byte_stride;
     float *sums, *per[2];
     uint16_t *limit[2], *factor[2]; /* as in struct row_job */
+    uint16_t limit_by_count[256], factor_by_count[256];
 };
 
 /* What is filtered. */

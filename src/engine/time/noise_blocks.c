@@ -48,13 +48,6 @@ static void load(struct block *b, const struct frame *f, int components, int x0,
                 b->c[i][y][x] = sample_at(f, i, x0 + x, y0 + y);
 }
 
-int noise_whole(int v, int shift)
-{
-    const int unit = 8 << shift;
-
-    return (v + unit / 2 + (1 << 20) * unit) / unit * (1 << shift) - (1 << (20 + shift));
-}
-
 /* The block less where it was. */
 static void load_moved(struct block *b, const struct frame *now, const struct frame *before,
                        const struct motion_vector *vectors, int components, int x0, int y0)

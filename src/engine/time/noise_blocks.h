@@ -39,7 +39,12 @@ void noise_count(struct noise_sums *sums, const struct noise_form *f,
 
 /* Eighths of a luma sample to luma samples that are whole samples of a component of which
  * 1 << @shift share one. */
-int noise_whole(int v, int shift);
+static inline int noise_whole(int v, int shift)
+{
+    const int far = 1 << (23 + shift); /* so that nothing is negative */
+
+    return ((v + (4 << shift) + far) >> (3 + shift) << shift) - (far >> 3);
+}
 
 /* @before NULL: a first picture. @vectors, of motion_find(), NULL: nothing moved. Adds to @sums.
  * Context: any thread. */

@@ -108,6 +108,32 @@ static inline void mean_taps4(float *restrict to, const float *a, const float *b
         to[i] = (weight[0] * a[i] + weight[1] * b[i]) + (weight[2] * c[i] + weight[3] * d[i]);
 }
 
+/* P_1 of a block that moved by whole samples, to (@x, @y) from where it is. */
+static inline void mean_copy(const struct mean_job *j, struct mean_guess *g, int component, int col,
+                             int row, int x, int y)
+{
+    const struct format_info *info = &format_table[j->x.format];
+    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
+    const int columns = MOTION_BLOCK >> hs, rows = MOTION_BLOCK >> vs;
+    const int width = j->x.width >> hs, height = (j->x.height + vs) >> vs;
+    const int at = mean_at(j, col * MOTION_BLOCK, hs);
+
+    for (int i = 0; i < rows; i++) {
+        const uint16_t *from = levels_row(j->before, component, mean_inside(y + i, height));
+        float *to = g->p[component][(row * rows + i) & 31] + at;
+
+        if (x < 0 || x + columns > width)
+            for (int k = 0; k < columns; k++)
+                to[k] = (float)from[mean_inside(x + k, width)] * (1.0F / 256.0F);
+        else if (columns == MOTION_BLOCK)
+            for (int k = 0; k < MOTION_BLOCK; k++)
+                to[k] = (float)from[x + k] * (1.0F / 256.0F);
+        else
+            for (int k = 0; k < MOTION_BLOCK / 2; k++)
+                to[k] = (float)from[x + k] * (1.0F / 256.0F);
+    }
+}
+
 /* One component of P_1 of a block. */
 static void mean_predict_component(const struct mean_job *j, struct mean_guess *g, int component,
                                    int col, int row, struct motion_vector v)
@@ -122,10 +148,7 @@ static void mean_predict_component(const struct mean_job *j, struct mean_guess *
     float weight[2][4];
 
     if (!part_x && !part_y) {
-        mean_fetch(&patch, j, component, x, y, rows);
-        for (int i = 0; i < rows; i++)
-            memcpy(g->p[component][(row * rows + i) & 31] + at, patch.level[i],
-                   (size_t)columns * sizeof(float));
+        mean_copy(j, g, component, col, row, x, y);
         return;
     }
     mean_weights(weight[0], (float)part_x / (float)(8 << hs), component == 0);
@@ -160,6 +183,10 @@ static void mean_predict_counts(const struct mean_job *j, struct mean_guess *g, 
         memset(to, 0, MOTION_BLOCK);
         if (y0 + y < 0 || y0 + y >= j->x.height)
             continue;
+        if (!between && x0 >= 0 && x0 + MOTION_BLOCK <= j->x.width) {
+            memcpy(to, levels_counts(j->before, y0 + y) + x0, MOTION_BLOCK);
+            continue;
+        }
         for (int x = 0; x < MOTION_BLOCK; x++)
             if (x0 + x >= 0 && x0 + x < j->x.width) {
                 const uint8_t m = levels_counts(j->before, y0 + y)[x0 + x];

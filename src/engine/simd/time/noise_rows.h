@@ -13,28 +13,53 @@ struct noise_samples {
     int16_t at[NOISE_PIXELS];
 };
 
-static inline int32_t noise_dot(const int16_t *a, const int16_t *b, int n)
+/* S_ij, added up over @n pixels: of no more than fit 32 bits. */
+static inline void noise_products3(int32_t ret[6], const int16_t *a, const int16_t *b,
+                                   const int16_t *c, const int n)
+{
+    int32_t aa = 0, ab = 0, bb = 0, ac = 0, bc = 0, cc = 0;
+
+    for (int i = 0; i < n; i++) {
+        aa += a[i] * a[i];
+        ab += a[i] * b[i];
+        bb += b[i] * b[i];
+        ac += a[i] * c[i];
+        bc += b[i] * c[i];
+        cc += c[i] * c[i];
+    }
+    memcpy(ret, (const int32_t[6]){aa, ab, bb, ac, bc, cc}, 6 * sizeof(aa));
+}
+
+static inline int32_t noise_squares(const int16_t *a, const int n)
 {
     int32_t sum = 0;
 
     for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
+        sum += a[i] * a[i];
     return sum;
 }
 
-/* S_ij of half a block at a time, so that those of smoothed samples fit 32 bits. */
+/* In @parts, so that sums of smoothed samples fit 32 bits, too. */
 static inline void noise_products(struct noise_moments *m, const struct noise_samples c[3],
-                                  int components)
+                                  int components, const int parts)
 {
-    for (int i = 0; i < components; i++)
-        for (int k = 0; k <= i; k++) {
-            int64_t sum = 0;
+    const int n = NOISE_PIXELS / parts;
 
-            for (int half = 0; half < 2; half++)
-                sum += noise_dot(c[i].at + half * NOISE_PIXELS / 2,
-                                 c[k].at + half * NOISE_PIXELS / 2, NOISE_PIXELS / 2);
-            m->ss[i][k] = m->ss[k][i] = sum;
+    for (int k = 0; k < NOISE_PIXELS; k += n) {
+        int32_t sum[6];
+
+        if (components == 1) {
+            m->ss[0][0] += noise_squares(c[0].at + k, n);
+            continue;
         }
+        noise_products3(sum, c[0].at + k, c[1].at + k, c[2].at + k, n);
+        for (int i = 0, at = 0; i < 3; i++)
+            for (int l = 0; l <= i; l++)
+                m->ss[i][l] += sum[at++];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int l = 0; l < i; l++)
+            m->ss[l][i] = m->ss[i][l];
 }
 
 /* Sums of samples, and with their rows and columns; of small samples, which fit 16 bits. */
@@ -94,19 +119,36 @@ static inline void noise_load(struct noise_samples *c, const uint8_t *p, size_t 
     }
 }
 
-/* A quarter of a block less where it was. */
-static inline void noise_load_moved(int16_t *to, const uint8_t *p, const uint8_t *q, size_t stride,
-                                    int hshift, int vshift)
+/* @side x @side samples less where they were. */
+static inline __attribute__((always_inline)) void noise_load_moved(int16_t *to, const uint8_t *p,
+                                                                   const uint8_t *q, size_t stride,
+                                                                   int hshift, int vshift,
+                                                                   const int side)
 {
-    for (int y = 0; y < MOTION_BLOCK; y++, to += NOISE_BLOCK) {
+    for (int y = 0; y < side; y++, to += NOISE_BLOCK) {
         const size_t row = (size_t)(y >> vshift) * stride;
 
         if (hshift)
-            noise_twice(to, p + row, q + row, MOTION_BLOCK / 2);
+            noise_twice(to, p + row, q + row, side / 2);
         else
-            for (int x = 0; x < MOTION_BLOCK; x++)
+            for (int x = 0; x < side; x++)
                 to[x] = (int16_t)(p[row + (size_t)x] - q[row + (size_t)x]);
     }
+}
+
+/* Where a quarter of a block was, in samples of a component. */
+static inline ptrdiff_t noise_away(const struct noise_job *j, int component, int x, int y)
+{
+    const struct format_info *info = &format_table[j->now->format];
+    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
+    const int cols = (j->now->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+    const struct motion_vector *v = j->vectors;
+
+    if (!v)
+        return 0;
+    v += y / MOTION_BLOCK * cols + x / MOTION_BLOCK;
+    return (ptrdiff_t)(noise_whole(v->y, vs) / (1 << vs)) * (ptrdiff_t)j->now->stride[component] +
+           noise_whole(v->x, hs) / (1 << hs);
 }
 
 static inline void noise_move(const struct noise_job *j, struct noise_samples *c, int component,
@@ -114,20 +156,23 @@ static inline void noise_move(const struct noise_job *j, struct noise_samples *c
 {
     const struct format_info *info = &format_table[j->now->format];
     const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
-    const int cols = (j->now->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const size_t stride = j->now->stride[component];
+    const size_t at = (size_t)(y0 >> vs) * stride + (size_t)(x0 >> hs);
+    const uint8_t *p = j->now->plane[component] + at, *q = j->before->plane[component] + at;
+    ptrdiff_t away[4];
 
+    for (int k = 0; k < 4; k++)
+        away[k] = noise_away(j, component, x0 + k % 2 * MOTION_BLOCK, y0 + k / 2 * MOTION_BLOCK);
+    if (away[0] == away[1] && away[0] == away[2] && away[0] == away[3]) {
+        noise_load_moved(c->at, p, q + away[0], stride, hs, vs, NOISE_BLOCK);
+        return;
+    }
     for (int k = 0; k < 4; k++) {
-        const int x = x0 + k % 2 * MOTION_BLOCK, y = y0 + k / 2 * MOTION_BLOCK;
-        const struct motion_vector v = j->vectors
-                                           ? j->vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK]
-                                           : (struct motion_vector){0, 0};
-        const ptrdiff_t at = (ptrdiff_t)(y >> vs) * (ptrdiff_t)stride + (x >> hs);
-        const ptrdiff_t away = (ptrdiff_t)(noise_whole(v.y, vs) / (1 << vs)) * (ptrdiff_t)stride +
-                               noise_whole(v.x, hs) / (1 << hs);
+        const int x = k % 2 * MOTION_BLOCK, y = k / 2 * MOTION_BLOCK;
+        const size_t in = (size_t)(y >> vs) * stride + (size_t)(x >> hs);
 
-        noise_load_moved(c->at + (y - y0) * NOISE_BLOCK + (x - x0), j->now->plane[component] + at,
-                         j->before->plane[component] + at + away, stride, hs, vs);
+        noise_load_moved(c->at + y * NOISE_BLOCK + x, p + in, q + in + away[k], stride, hs, vs,
+                         MOTION_BLOCK);
     }
 }
 
@@ -162,7 +207,7 @@ static void noise_block(const struct noise_job *j, struct noise_sums *sums, int 
                    vs);
         noise_sums_of(&still, &c[i], i);
     }
-    noise_products(&still, c, info->components);
+    noise_products(&still, c, info->components, 1);
     for (int i = 0; i < info->components && j->before; i++) {
         noise_move(j, &c[i], i, x0, y0);
         moved.s[i] = noise_sum(&c[i]);
@@ -170,8 +215,8 @@ static void noise_block(const struct noise_job *j, struct noise_sums *sums, int 
         left.s[i] = noise_sum(&smoothed[i]);
     }
     if (j->before) {
-        noise_products(&moved, c, info->components);
-        noise_products(&left, smoothed, info->components);
+        noise_products(&moved, c, info->components, 1);
+        noise_products(&left, smoothed, info->components, 2);
     }
     noise_count(sums, &j->form, &still, j->before ? &moved : NULL, j->before ? &left : NULL);
 }
