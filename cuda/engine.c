@@ -4,9 +4,11 @@
  * before and after. Slots are used in turn, so frames leave in the order in which they came.
  * Device memory grows when a larger picture comes and is kept.
  *
- * There are two roads through the device. A frame that finds it idle and lies in pinned memory
- * takes the quick one (strips.h). Any other frame is uploaded, filtered and downloaded as a whole
- * on its slot's stream; frames overlap there because slots do.
+ * There are three roads through the device. A frame that is filtered with those before it is
+ * uploaded and downloaded on its slot's stream and filtered on that of the past (device_past.h). Of
+ * the others, one that finds the device idle and lies in pinned memory takes the quick road
+ * (strips.h); any other is uploaded, filtered and downloaded as a whole on its slot's stream.
+ * Frames overlap there because slots do.
  *
  * Any failure of the device marks the engine as lost: from then on submit and collect return
  * -EIO without touching it, until the owner destroys the engine and creates it again. Some failures
@@ -25,6 +27,7 @@
 #include "cuda/device_frame.h"
 #include "cuda/kernel/bilateral.h"
 #include "cuda/strips.h"
+#include "cuda/device_past.h"
 #include "engine/process.h"
 
 /* Uploads, kernels and downloads of three frames overlap; the fourth is being filled. */
@@ -32,10 +35,11 @@
 
 struct slot {
     cudaStream_t stream;
-    cudaEvent_t done;
+    cudaEvent_t uploaded, filtered, done;
     uint8_t *memory; /* the picture before, then after */
     size_t size;
     bool on_device; /* false: done at submit, without the device */
+    struct time_knowledge knowledge;
 };
 
 struct pinned {
@@ -48,6 +52,8 @@ struct cuda_engine {
     struct slot slots[DEPTH];
     int first, n_in_flight; /* slots in use, from the oldest */
     struct strips strips;
+    struct device_past past;
+    const struct slot *collected; /* last; NULL: none */
     struct autotune autotune;
     struct pinned *pinned;
     size_t n_pinned;
@@ -111,20 +117,26 @@ static void slot_finish(struct slot *s)
         (void)cudaStreamSynchronize(s->stream);
         (void)cudaStreamDestroy(s->stream);
     }
+    if (s->uploaded)
+        (void)cudaEventDestroy(s->uploaded);
+    if (s->filtered)
+        (void)cudaEventDestroy(s->filtered);
     if (s->done)
         (void)cudaEventDestroy(s->done);
     if (s->memory)
         (void)cudaFree(s->memory);
+    time_knowledge_finish(&s->knowledge);
 }
 
 /* Waiting for the event spins: one that sleeps wakes later than a frame takes, and sustained work
  * is slower by a tenth (2026-11, NVIDIA H200 in a virtual machine). */
 static cudaError_t slot_init(struct slot *s)
 {
+    cudaEvent_t *const events[] = {&s->uploaded, &s->filtered, &s->done};
     cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
 
-    if (status == cudaSuccess)
-        status = cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming);
+    for (int i = 0; i < 3 && status == cudaSuccess; i++)
+        status = cudaEventCreateWithFlags(events[i], cudaEventDisableTiming);
     return status;
 }
 
@@ -151,6 +163,7 @@ static void cuda_destroy(struct engine *base)
     if (!e)
         return;
     strips_finish(&e->strips);
+    device_past_finish(&e->past);
     for (int i = 0; i < DEPTH; i++)
         slot_finish(&e->slots[i]);
     for (size_t i = 0; i < e->n_pinned; i++)
@@ -193,6 +206,8 @@ static int create_here(struct engine **ret, const struct engine_config *config, 
         goto fail;
     }
     r = check(strips_init(&e->strips));
+    if (r == 0)
+        r = device_past_init(&e->past);
     for (int i = 0; i < DEPTH && r == 0; i++)
         r = check(slot_init(&e->slots[i]));
     if (r) {
@@ -274,8 +289,34 @@ static int filter_whole(cudaStream_t stream, const struct bilateral_params *p,
     return r;
 }
 
+/* Has @to wait for what @from has to do by now. */
+static cudaError_t follow(cudaStream_t to, cudaStream_t from, cudaEvent_t event)
+{
+    const cudaError_t status = cudaEventRecord(event, from);
+
+    return status == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : status;
+}
+
+/* A frame that is filtered with those before it. */
+static int filter_in_time(struct cuda_engine *e, struct slot *s, const struct frame *in,
+                          const struct frame *before, const struct frame *after,
+                          const struct frame *out, const struct filter *filter, bool goes_on)
+{
+    int r = check(device_copy_rows(before, in, 0, in->height, cudaMemcpyHostToDevice, s->stream));
+
+    if (r == 0)
+        r = check(follow(e->past.stream, s->stream, s->uploaded));
+    if (r == 0)
+        r = device_past_filter(&e->past, before, after, filter, goes_on, &s->knowledge);
+    if (r == 0)
+        r = check(follow(s->stream, e->past.stream, s->filtered));
+    if (r == 0)
+        r = check(device_copy_rows(out, after, 0, in->height, cudaMemcpyDeviceToHost, s->stream));
+    return r ? r : check(cudaEventRecord(s->done, s->stream));
+}
+
 static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
-                 const struct frame *out, const struct filter *filter)
+                 const struct frame *out, const struct filter *filter, bool goes_on)
 {
     struct frame before, after;
     struct bilateral_params p;
@@ -287,6 +328,8 @@ static int start(struct cuda_engine *e, struct slot *s, const struct frame *in,
         return r;
     (void)device_frame(&before, in, s->memory);
     (void)device_frame(&after, out, s->memory + size);
+    if (filter_looks_back(filter))
+        return filter_in_time(e, s, in, &before, &after, out, filter, goes_on);
     r = bilateral_prepare(&p, &before, &after, filter);
     if (r)
         return r;
@@ -315,17 +358,22 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
 {
     struct cuda_engine *e = (struct cuda_engine *)base;
     struct slot *s = &e->slots[(e->first + e->n_in_flight) % DEPTH];
+    bool goes_on;
     int r = 0;
 
     if (e->lost)
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!format_table[in->format].planes || filter->radius < 0 || filter_looks_back(filter))
+    if (!format_table[in->format].planes || filter->radius < 0 ||
+        filter->temporal > filter_max_temporal(filter->temporal_mode))
         return -EINVAL;
-    s->on_device = filter->radius > 0;
+    goes_on = past_goes_on(&e->past.chain, in, filter);
+    s->on_device = filter->radius > 0 || filter_looks_back(filter);
+    s->knowledge.noise = s->knowledge.counts = false;
+    s->knowledge.frames = 0;
     if (s->on_device)
-        r = start(e, s, in, out, filter);
+        r = start(e, s, in, out, filter, goes_on);
     else
         frame_copy(out, in);
     if (r == 0)
@@ -346,9 +394,24 @@ static int cuda_collect(struct engine *base)
         return -EAGAIN;
     if (s->on_device && check(cudaEventSynchronize(s->done)))
         return lose(e);
+    e->collected = s;
     e->first = (e->first + 1) % DEPTH;
     e->n_in_flight--;
     return 0;
+}
+
+static void cuda_forget(struct engine *base)
+{
+    past_forget(&((struct cuda_engine *)base)->past.chain);
+}
+
+static void cuda_report(struct engine *base, struct engine_report *ret)
+{
+    const struct slot *s = ((struct cuda_engine *)base)->collected;
+
+    *ret = (struct engine_report){0};
+    if (s)
+        time_knowledge_tell(&s->knowledge, ret);
 }
 
 const struct engine_ops engine_cuda = {
@@ -363,9 +426,9 @@ const struct engine_ops engine_cuda = {
     .unpin = cuda_unpin,
     .submit = cuda_submit,
     .collect = cuda_collect,
-    .pass = engine_pass_nothing,
-    .forget = engine_forget_nothing,
-    .report = engine_report_nothing,
+    .pass = engine_pass_nothing, /* a frame that passed is as if lost */
+    .forget = cuda_forget,
+    .report = cuda_report,
 };
 
 static const struct engine_ops cuda_in_process = {
@@ -378,7 +441,7 @@ static const struct engine_ops cuda_in_process = {
     .unpin = engine_process_unpin,
     .submit = engine_process_submit,
     .collect = engine_process_collect,
-    .pass = engine_pass_nothing,
-    .forget = engine_forget_nothing,
+    .pass = engine_process_pass,
+    .forget = engine_process_forget,
     .report = engine_process_report,
 };

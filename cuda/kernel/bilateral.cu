@@ -29,7 +29,7 @@ extern "C" int bilateral_supported(void)
 }
 
 /* sm_61 runs half precision at 1/64 of the rate of single precision. */
-static bool has_fast_half2(void)
+extern "C" bool bilateral_has_half2(void)
 {
     int device = 0, major = 0;
 
@@ -41,7 +41,7 @@ static bool has_fast_half2(void)
 
 extern "C" bool bilateral_tunable(const bilateral_params *p)
 {
-    return half2_suits(p) && has_fast_half2();
+    return half2_suits(p) && bilateral_has_half2();
 }
 
 extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)

@@ -41,7 +41,7 @@ static void set_colour(half2_params &h, float scale)
     h.v_scale = 1.0f / ff;
 }
 
-static half2_params make_params(const bilateral_params &p)
+half2_params half2_make_params(const bilateral_params &p)
 {
     const float log2e = 1.44269504f;
     half2_params h = {};
@@ -86,7 +86,7 @@ extern "C" size_t half2_shared_bytes(const bilateral_params *p, int warps)
            size_t(reach) * span * sizeof(uint32_t);
 }
 
-static dim3 make_grid(const bilateral_params &p, int warps)
+dim3 half2_grid(const bilateral_params &p, int warps)
 {
     const int rows = ROWS * warps;
 
@@ -106,7 +106,7 @@ extern "C" int half2_rule(const bilateral_params *p)
     if (cudaGetDevice(&device) == cudaSuccess)
         (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     for (; warps > 2; warps /= 2) {
-        const dim3 grid = make_grid(*p, warps);
+        const dim3 grid = half2_grid(*p, warps);
 
         if (grid.x * grid.y >= 3u * unsigned(processors))
             break;
@@ -128,6 +128,6 @@ extern "C" cudaError_t half2_launch(const bilateral_params *p, cudaStream_t stre
         if (status != cudaSuccess)
             return status;
     }
-    kernel<<<make_grid(*p, warps), dim3(WARP, warps), bytes, stream>>>(make_params(*p));
+    kernel<<<half2_grid(*p, warps), dim3(WARP, warps), bytes, stream>>>(half2_make_params(*p));
     return cudaGetLastError();
 }

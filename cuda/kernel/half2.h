@@ -58,6 +58,11 @@ struct half2_params {
     int8_t half_width[MAX_RADIUS + 3]; /* v(D): rows of the window at column distance D, or -1 */
 };
 
+half2_params half2_make_params(const bilateral_params &p);
+
+/* Thread blocks of @warps warps. */
+dim3 half2_grid(const bilateral_params &p, int warps);
+
 using half2_function = void (*)(half2_params);
 
 /* The kernel for a radius and window. */

@@ -1,45 +1,6 @@
 #pragma once
 /* The half2 kernel as a whole, and its instances for one range function. */
-#include "cuda/kernel/half2_tile.cuh"
-
-static __device__ __forceinline__ void flush(const half2_params &h, sums &to, half_sums &s)
-{
-    const float2 w = __half22float2(s.w), y = __half22float2(s.y);
-    const float2 u = __half22float2(s.u), v = __half22float2(s.v);
-
-    to.w0 += w.x;
-    to.w1 += w.y;
-    to.y0 += y.x - h.y_from_u1 * u.x - h.y_from_v1 * v.x;
-    to.y1 += y.y - h.y_from_u1 * u.y - h.y_from_v1 * v.y;
-    to.u += u.x + u.y;
-    to.v += v.x + v.y;
-    s = {};
-}
-
-static __device__ __forceinline__ uint32_t to_byte(float value)
-{
-    uint32_t r;
-
-    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(value));
-    return r;
-}
-
-/* The mean chroma of @s, whose pixels weigh @w together, about that of the output pair. */
-static __device__ __forceinline__ uint2 chroma(const half2_params &h, const sums &s, float u,
-                                               float v)
-{
-    const float scale = __fdividef(1.0f, s.w0 + s.w1);
-
-    return make_uint2(to_byte(u + (h.u_scale * s.u + h.u_from_v1 * s.v) * scale),
-                      to_byte(v + h.v_scale * s.v * scale));
-}
-
-static __device__ __forceinline__ uint32_t luma(const half2_params &h, const sums &s, uint32_t y0,
-                                                uint32_t y1)
-{
-    return to_byte(float(y0) + h.y_scale * s.y0 * __fdividef(1.0f, s.w0)) |
-           to_byte(float(y1) + h.y_scale * s.y1 * __fdividef(1.0f, s.w1)) << 8;
-}
+#include "cuda/kernel/half2_sums.cuh"
 
 static __device__ __forceinline__ void store_packed(const half2_params &h, const sums s[ROWS],
                                                     int x, int y)
@@ -56,7 +17,7 @@ static __device__ __forceinline__ void store_packed(const half2_params &h, const
         word = *reinterpret_cast<const uint32_t *>(p.in[0].base + size_t(y + k) * p.in[0].stride +
                                                    4 * x);
         word = __byte_perm(word, 0, p.unpack);
-        ys = luma(h, s[k], word & 255, word >> 8 & 255);
+        ys = luma(h, s[k], float(word & 255), float(word >> 8 & 255));
         uv = chroma(h, s[k], float(word >> 16 & 255), float(word >> 24));
         *reinterpret_cast<uint32_t *>(p.out[0].base + size_t(y + k) * p.out[0].stride + 4 * x) =
             __byte_perm(ys | uv.x << 16 | uv.y << 24, 0, p.repack);
@@ -77,7 +38,7 @@ static __device__ __forceinline__ void store_planar(const half2_params &h, sums 
         word = *reinterpret_cast<const uint16_t *>(p.in[0].base + size_t(y + k) * p.in[0].stride +
                                                    2 * x);
         *reinterpret_cast<uint16_t *>(p.out[0].base + size_t(y + k) * p.out[0].stride + 2 * x) =
-            luma(h, s[k], word & 255, word >> 8);
+            luma(h, s[k], float(word & 255), float(word >> 8));
     }
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
@@ -98,14 +59,6 @@ static __device__ __forceinline__ void store_planar(const half2_params &h, sums 
         p.out[2].base[row * p.out[2].stride + x * p.out[2].step] = uint8_t(uv.y);
     }
 }
-
-template <bool LORENTZIAN>
-constexpr int most_taps = LORENTZIAN ? FLUSH_TAPS_LORENTZIAN : FLUSH_TAPS_GAUSSIAN;
-
-/* Whether sums outgrow half precision, so that a thread keeps others in single precision. */
-template <bool LORENTZIAN, int RADIUS>
-constexpr bool long_sums = RADIUS == 0 ||
-                           (2 * RADIUS + 1) * (2 * RADIUS + 1) > most_taps<LORENTZIAN>;
 
 /* The kernel for one radius (0: one known at run time only). The one that is not for squares
  * takes any window, as half_width tells it. Four blocks of 64 registers, or three of 80 where sums

@@ -15,6 +15,12 @@ struct pair {
     half2 y, uv;
 };
 
+/* A pair that is filtered, where the range sigma varies: squared differences are multiplied by
+ * @sharp, and by -1 for the Gaussian. */
+struct sharp_pair : pair {
+    half2 sharp;
+};
+
 struct neighbour {
     half2 y, swapped, uv;
 };
@@ -47,18 +53,25 @@ static __device__ __forceinline__ half2 quotient(half2 space, half2 x)
     return __hmul2(__hmul2(space, r), __hfma2(__hneg2(x), r, __float2half2_rn(2.0f)));
 }
 
-/* The four taps between a pair and a neighbouring pair. @space is the spatial part of the direct
- * taps' weights, and of the swapped ones: as exponents, the latter less the former, for the
- * Gaussian; as weights for the Lorentzian. */
-template <bool LORENTZIAN>
-static __device__ __forceinline__ void add_pair(half_sums &s, const pair &p, const neighbour &q,
-                                                const uint2 &space)
-{
-    const half2 duv = __hsub2(q.uv, p.uv);
-    const half2 du = __low2half2(duv), dv = __high2half2(duv);
-    const half2 dy = __hsub2(q.y, p.y), dy_swapped = __hsub2(q.swapped, p.y);
-    half2 w, w_swapped, both;
+/* The range sigma's part of what saturates at 1: LEAST_SHARE + @d2 * @sharp. */
+#define LEAST_SHARE (1.0f / 16384)
 
+/* @space / (@x / LEAST_SHARE) for both halves, @x in LEAST_SHARE..1: @space by its quotient. */
+static __device__ __forceinline__ half2 sharp_quotient(half2 space, half2 d2, half2 sharp)
+{
+    const half2 x = __hfma2_sat(d2, sharp, __float2half2_rn(LEAST_SHARE));
+    const half2 r = from_bits(0x77a077a0u - bits(x)), least = from_bits(0x3fa03fa0u - bits(x));
+
+    return __hmul2(__hmul2(space, least), __hfma2(__hneg2(x), r, __float2half2_rn(2.0f)));
+}
+
+/* The weights of the four taps between a pair and a neighbouring pair, from their differences.
+ * @space is the spatial part of those of the direct taps, and of the swapped ones: as exponents,
+ * the latter less the former, for the Gaussian; as weights for the Lorentzian. */
+template <bool LORENTZIAN>
+static __device__ __forceinline__ void weigh(const pair &, const uint2 &space, half2 du, half2 dv,
+                                             half2 dy, half2 dy_swapped, half2 &w, half2 &w_swapped)
+{
     if (LORENTZIAN) {
         const half2 x = __hfma2(dv, dv, __hfma2(du, du, __float2half2_rn(1.0f)));
 
@@ -70,6 +83,40 @@ static __device__ __forceinline__ void add_pair(half_sums &s, const pair &p, con
         w = exponential(dy, x);
         w_swapped = exponential(dy_swapped, __hadd2(x, from_bits(space.y)));
     }
+}
+
+/* The weight of one tap; @d2 is the squared difference. */
+template <bool LORENTZIAN>
+static __device__ __forceinline__ half2 weigh_sharply(half2 space, half2 d2, half2 sharp)
+{
+    return LORENTZIAN ? sharp_quotient(space, d2, sharp)
+                      : from_bits(bits(__hfma2_sat(d2, sharp, space)) << 4);
+}
+
+/* The same; here @space is of the swapped taps alone, too. */
+template <bool LORENTZIAN>
+static __device__ __forceinline__ void weigh(const sharp_pair &p, const uint2 &space, half2 du,
+                                             half2 dv, half2 dy, half2 dy_swapped, half2 &w,
+                                             half2 &w_swapped)
+{
+    const half2 x = __hfma2(dv, dv, __hmul2(du, du));
+
+    w = weigh_sharply<LORENTZIAN>(from_bits(space.x), __hfma2(dy, dy, x), p.sharp);
+    w_swapped =
+        weigh_sharply<LORENTZIAN>(from_bits(space.y), __hfma2(dy_swapped, dy_swapped, x), p.sharp);
+}
+
+/* The four taps between a pair and a neighbouring pair. */
+template <bool LORENTZIAN, class PAIR>
+static __device__ __forceinline__ void add_pair(half_sums &s, const PAIR &p, const neighbour &q,
+                                                const uint2 &space)
+{
+    const half2 duv = __hsub2(q.uv, p.uv);
+    const half2 du = __low2half2(duv), dv = __high2half2(duv);
+    const half2 dy = __hsub2(q.y, p.y), dy_swapped = __hsub2(q.swapped, p.y);
+    half2 w, w_swapped, both;
+
+    weigh<LORENTZIAN>(p, space, du, dv, dy, dy_swapped, w, w_swapped);
     both = __hadd2(w, w_swapped);
     s.w = __hadd2(s.w, both);
     s.y = __hfma2(w, dy, s.y);
@@ -78,20 +125,34 @@ static __device__ __forceinline__ void add_pair(half_sums &s, const pair &p, con
     s.v = __hfma2(both, dv, s.v);
 }
 
-/* One tap for each pixel of a pair. */
+/* The weight of one tap for each pixel of a pair. */
 template <bool LORENTZIAN>
-static __device__ __forceinline__ void add_edge(half_sums &s, const pair &p,
+static __device__ __forceinline__ half2 weigh_edge(const pair &, uint32_t space, half2 du, half2 dv,
+                                                   half2 dy)
+{
+    if (LORENTZIAN)
+        return quotient(from_bits(space),
+                        __hfma2(dy, dy, __hfma2(dv, dv, __hfma2(du, du, __float2half2_rn(1.0f)))));
+    return exponential(dy, __hfma2(__hneg2(dv), dv, __hfma2(__hneg2(du), du, from_bits(space))));
+}
+
+template <bool LORENTZIAN>
+static __device__ __forceinline__ half2 weigh_edge(const sharp_pair &p, uint32_t space, half2 du,
+                                                   half2 dv, half2 dy)
+{
+    return weigh_sharply<LORENTZIAN>(from_bits(space),
+                                     __hfma2(dy, dy, __hfma2(dv, dv, __hmul2(du, du))), p.sharp);
+}
+
+/* One tap for each pixel of a pair. */
+template <bool LORENTZIAN, class PAIR>
+static __device__ __forceinline__ void add_edge(half_sums &s, const PAIR &p,
                                                 const edge_neighbour &q, uint32_t space)
 {
     const half2 dy = __hsub2(q.y, p.y);
     const half2 du = __hsub2(q.u, __low2half2(p.uv)), dv = __hsub2(q.v, __high2half2(p.uv));
-    half2 w;
+    const half2 w = weigh_edge<LORENTZIAN>(p, space, du, dv, dy);
 
-    if (LORENTZIAN)
-        w = quotient(from_bits(space),
-                     __hfma2(dy, dy, __hfma2(dv, dv, __hfma2(du, du, __float2half2_rn(1.0f)))));
-    else
-        w = exponential(dy, __hfma2(__hneg2(dv), dv, __hfma2(__hneg2(du), du, from_bits(space))));
     s.w = __hadd2(s.w, w);
     s.y = __hfma2(w, dy, s.y);
     s.u = __hfma2(w, du, s.u);
@@ -126,8 +187,8 @@ static __device__ __forceinline__ edge_neighbour load_edge(const uint2 *at, int 
 
 /* Adds column @c of the window, rows -@height to @height; @at is the entry of the first of the
  * four output pairs. */
-template <bool LORENTZIAN>
-static __device__ __forceinline__ void add_column(half_sums s[ROWS], const pair p[ROWS],
+template <bool LORENTZIAN, class PAIR>
+static __device__ __forceinline__ void add_column(half_sums s[ROWS], const PAIR p[ROWS],
                                                   const uint2 *at, int stride, const uint2 *space,
                                                   int height)
 {
@@ -153,9 +214,9 @@ static __device__ __forceinline__ void add_column(half_sums s[ROWS], const pair 
 }
 
 /* Adds rows @first to @last of the edge at distance 2 * @reach - 1. */
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, class PAIR>
 static __device__ __forceinline__ void
-add_edge_rows(half_sums s[ROWS], const pair p[ROWS], const uint2 *at, int stride,
+add_edge_rows(half_sums s[ROWS], const PAIR p[ROWS], const uint2 *at, int stride,
               const uint32_t *space, int reach, int first, int last)
 {
     edge_neighbour q[ROWS];

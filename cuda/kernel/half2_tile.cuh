@@ -53,12 +53,13 @@ static __device__ __forceinline__ bool inside(const half2_params &h, int dx, int
     return abs(dx) <= h.p.radius && abs(dy) <= h.half_width[abs(dx)];
 }
 
-template <bool LORENTZIAN>
+/* @ALONE: what is of the swapped taps does not build on what is of the direct ones. */
+template <bool LORENTZIAN, bool ALONE>
 static __device__ uint2 column_space(const half2_params &h, int c, int dy)
 {
     const float outside = LORENTZIAN ? 0.0f : -1.0f;
     const half direct = __float2half_rn(spatial<LORENTZIAN>(h, 2 * c, dy));
-    const float base = LORENTZIAN ? 0.0f : __half2float(direct);
+    const float base = LORENTZIAN || ALONE ? 0.0f : __half2float(direct);
     const float left =
         inside(h, 2 * c + 1, dy) ? spatial<LORENTZIAN>(h, 2 * c + 1, dy) - base : outside;
     const float right =
@@ -85,10 +86,25 @@ struct tile {
     }
 };
 
+/* The spatial weights. */
+template <bool LORENTZIAN, bool ALONE>
+static __device__ __forceinline__ void fill_space(const half2_params &h, const tile &t, int radius)
+{
+    const int columns = 2 * (radius / 2) + 1;
+    const int thread = threadIdx.y * WARP + threadIdx.x, threads = WARP * blockDim.y;
+
+    for (int i = thread; i < columns * t.span; i += threads)
+        t.columns_space[i] =
+            column_space<LORENTZIAN, ALONE>(h, i / t.span - radius / 2, i % t.span - radius);
+    for (int i = thread; i < t.reach * t.span; i += threads)
+        t.edges_space[i] = bits(
+            __float2half2_rn(spatial<LORENTZIAN>(h, 2 * (i / t.span) + 1, i % t.span - radius)));
+}
+
+/* The picture and the spatial weights. */
 template <bool LORENTZIAN>
 static __device__ __forceinline__ void fill(const half2_params &h, const tile &t, int radius)
 {
-    const int columns = 2 * (radius / 2) + 1;
     const int x0 = blockIdx.x * WARP - t.reach;
     const int y0 = h.p.row_begin + blockIdx.y * blockDim.y * ROWS - radius;
     const int thread = threadIdx.y * WARP + threadIdx.x, threads = WARP * blockDim.y;
@@ -99,18 +115,13 @@ static __device__ __forceinline__ void fill(const half2_params &h, const tile &t
 
         t.pairs[i] = fetch(h, x0 + i - row * t.columns, y0 + row);
     }
-    for (int i = thread; i < columns * t.span; i += threads)
-        t.columns_space[i] =
-            column_space<LORENTZIAN>(h, i / t.span - radius / 2, i % t.span - radius);
-    for (int i = thread; i < t.reach * t.span; i += threads)
-        t.edges_space[i] = bits(
-            __float2half2_rn(spatial<LORENTZIAN>(h, 2 * (i / t.span) + 1, i % t.span - radius)));
+    fill_space<LORENTZIAN, false>(h, t, radius);
 }
 
 /* Adds what a disc has beyond its columns. */
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, class PAIR>
 static __device__ __forceinline__ void add_disc_edges(const half2_params &h, const tile &t,
-                                                      half_sums s[ROWS], const pair p[ROWS],
+                                                      half_sums s[ROWS], const PAIR p[ROWS],
                                                       const uint2 *at, int radius)
 {
     const uint32_t *space = t.edges_space + radius;
@@ -128,9 +139,9 @@ static __device__ __forceinline__ void add_disc_edges(const half2_params &h, con
 }
 
 /* Adds what a square has beyond its columns: one column on either side if the radius is odd. */
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, class PAIR>
 static __device__ __forceinline__ void
-add_square_edges(const tile &t, half_sums s[ROWS], const pair p[ROWS], const uint2 *at, int radius)
+add_square_edges(const tile &t, half_sums s[ROWS], const PAIR p[ROWS], const uint2 *at, int radius)
 {
     if (radius % 2)
         add_edge_rows<LORENTZIAN>(s, p, at, t.columns,

@@ -19,6 +19,9 @@ cudaError_t generic_supported(void);
 bool half2_suits(const struct bilateral_params *p);
 cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
 
+/* Whether the device computes in half precision quickly. */
+bool bilateral_has_half2(void);
+
 /* Its blocks are 1 to 8 warps below each other, each of 64 pixels by 4 rows: the shared memory of
  * one, and how many are taken where @p->warps is 0. */
 size_t half2_shared_bytes(const struct bilateral_params *p, int warps);

@@ -26,7 +26,7 @@ int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, cons
     const struct format_info *info = &format_table[in->format];
     const struct colour_distance m = colour_distance(in->colour);
 
-    if (!info->planes || filter->radius < 1 || filter->radius > FILTER_MAX_RADIUS ||
+    if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS ||
         !(filter->sigma_space > 0.0) || !(filter->sigma_color > 0.0) ||
         frame_size_problem(in->width, in->height))
         return -EINVAL;

@@ -196,6 +196,72 @@ static int compare_roads(struct engine *e, enum frame_format format, int width, 
     return r || a.max || b.max;
 }
 
+#define CLIP MAX_DEPTH
+
+/* Filters a clip with an engine of its own: frame by frame from pinned memory, or with as many in
+ * flight as there can be, from other memory. */
+static int filter_clip(struct pool *p, const struct frame *like, const struct filter *f, bool alone)
+{
+    const struct engine_config config = {0};
+    struct engine *e = NULL;
+    struct error err;
+    int depth, r = engine_cuda.create(&e, &config, &err);
+
+    if (r)
+        return r;
+    depth = alone ? 1 : e->depth;
+    r = pool_open(p, e, like, CLIP, alone);
+    for (int i = 0; i < CLIP && r == 0; i++)
+        image_fill(&p->in[i], IMAGE_NATURAL, (uint64_t)i + 1);
+    for (int i = 0; i < CLIP + depth && r == 0; i++) {
+        if (i >= depth)
+            r = e->ops->collect(e);
+        if (r == 0 && i < CLIP)
+            r = e->ops->submit(e, &p->in[i], &p->out[i], f);
+    }
+    e->ops->unpin(e, p->memory);
+    e->ops->destroy(e);
+    return r;
+}
+
+/* Whether a clip comes out the same by both roads. */
+static int compare_clips(enum frame_format format, int width, int height, const struct filter *f)
+{
+    const struct frame like = {.format = format, .width = width, .height = height};
+    struct pool alone = {0}, many = {0};
+    int n = 0, r = filter_clip(&alone, &like, f, true);
+
+    if (r == 0)
+        r = filter_clip(&many, &like, f, false);
+    for (int i = 0; i < CLIP && r == 0; i++)
+        n += frame_difference(&alone.out[i], &many.out[i]).max > 0;
+    if (r || n)
+        printf("FAIL clips: %s %dx%d radius %d, %d frames: %s, %d differ\n",
+               format_table[format].name, width, height, f->radius, f->temporal, strerror(-r), n);
+    free(alone.memory);
+    free(many.memory);
+    return r || n;
+}
+
+static int compare_all_clips(bool quick)
+{
+    static const struct filter filters[] = {
+        {.radius = 3, .sigma_space = 1.5, .sigma_color = 18, .temporal = 16},
+        {.radius = 2, .sigma_space = 1.0, .temporal = 4},
+        {.radius = 1, .sigma_space = 1.0, .temporal = 3, .temporal_mode = TEMPORAL_WINDOW},
+        {.radius = 2, .sigma_space = 1.0},
+    };
+    int failed = 0;
+
+    for (int format = 0; format < FRAME_N_FORMATS; format++)
+        for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+            if (format_table[format].planes)
+                failed += compare_clips((enum frame_format)format, quick ? 66 : 642,
+                                        quick ? 35 : 361, &filters[i]);
+    printf("clips by two roads: %d differ\n", failed);
+    return failed;
+}
+
 int lab_roads(bool quick)
 {
     static const int sizes[][2] = {{66, 35},   {130, 326},   {2, 1},
@@ -223,7 +289,7 @@ int lab_roads(bool quick)
             }
     printf("roads through the device: %d compared, %d differ\n", n, failed);
     engine_cuda.destroy(e);
-    return failed;
+    return failed + compare_all_clips(quick);
 }
 
 int lab_engine(struct lab *lab)

@@ -68,6 +68,7 @@ int lab_ladder(struct lab *lab);
 int lab_shapes(struct lab *lab);
 int lab_engine(struct lab *lab);
 int lab_roads(bool quick);
+int lab_past(struct lab *lab);
 int lab_cameras(void);
 int lab_autotune(struct lab *lab);
 int lab_fault(void);

@@ -4,6 +4,7 @@
  *     bilatcam-lab shapes              the product's kernel by block shape and radius
  *     bilatcam-lab engine              latency and throughput
  *     bilatcam-lab roads [--quick]     roads through the engine against each other
+ *     bilatcam-lab past                frames that are filtered with those before them
  *     bilatcam-lab cameras             many engines side by side, in one process and in many
  *     bilatcam-lab autotune            block shapes as the engine chooses them
  *     bilatcam-lab fault               a device that fails
@@ -32,6 +33,8 @@ static int run_part(struct lab *lab, const char *part, const char *option)
         failed = lab_engine(lab);
     else if (!strcmp(part, "roads"))
         failed = lab_roads(!strcmp(option, "--quick"));
+    else if (!strcmp(part, "past"))
+        failed = lab_past(lab);
     else if (!strcmp(part, "cameras"))
         failed = lab_cameras();
     else if (!strcmp(part, "autotune"))
@@ -40,7 +43,7 @@ static int run_part(struct lab *lab, const char *part, const char *option)
         failed = lab_fault();
     else {
         fprintf(stderr,
-                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads [--quick]|cameras|"
+                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads [--quick]|past|cameras|"
                 "autotune|fault\n");
         return 2;
     }

@@ -39,7 +39,7 @@ OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2"}
 # Rooms inside of rooms. The others see them only through their doors, if they have any.
 SUBROOMS = {"src/sink/preview": (), "src/engine/simd": (),
             "src/engine/time": ("average.h", "motion.h", "noise_blocks.h", "past.h"),
-            "cuda/kernel": ("bilateral.h",), "cuda/lab": (), "tools/docgen": (), "tools/bench": ()}
+            "cuda/kernel": ("bilateral.h", "time.h"), "cuda/lab": (), "tools/docgen": (), "tools/bench": ()}
 
 # Headers that are seen past the door: by whom, and why.
 SIDE_DOORS = [
@@ -54,6 +54,7 @@ SIDE_DOORS = [
     ("cuda/kernel/kernels.h", "cuda/lab", "the lab times the launchers themselves"),
     ("cuda/autotune.h", "cuda/lab", "the lab measures what it chooses"),
     ("cuda/strips.h", "cuda/lab", "likewise"),
+    ("cuda/device_past.h", "cuda/lab", "the lab times its steps"),
     ("tests/lib/images.h", "cuda/lab tools/bench", "what is measured is compared, too"),
 ]
 

@@ -1,0 +1,342 @@
+#include "cuda/device_past.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "cuda/kernel/bilateral.h"
+#include "engine/time/motion.h"
+#include "engine/time/noise_blocks.h"
+#include "filter/noise.h"
+#include "picture/colour.h"
+
+#define ALIGN 256
+
+static int align_up(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* --- memory --- */
+
+static struct time_shape shape_of(const struct frame *f)
+{
+    const struct format_info *info = &format_table[f->format];
+    struct time_shape s = {
+        .width = f->width,
+        .height = f->height,
+        .components = info->components,
+        .hshift = info->hshift,
+        .vshift = info->vshift,
+        .stride = align_up(f->width, 16) + 2 * TIME_PAD,
+        .stride_c = align_up(f->width >> info->hshift, 16) + 2 * TIME_PAD,
+        .top = motion_top_level(f->width, f->height),
+    };
+    int width = f->width, height = f->height;
+
+    for (int k = 0; k <= s.top; k++) {
+        const int side = k ? 4 << k : TIME_BLOCK;
+
+        s.level_width[k] = width;
+        s.level_height[k] = height;
+        s.level_stride[k] = align_up(width, 16) + 2 * TIME_LEVEL_PAD;
+        s.cols[k] = (f->width + side - 1) / side;
+        s.rows[k] = (f->height + side - 1) / side;
+        width = (width + 1) / 2;
+        height = (height + 1) / 2;
+    }
+    return s;
+}
+
+/* Memory that is handed out from the front; NULL: it is only measured. */
+struct supply {
+    uint8_t *memory;
+    size_t used;
+};
+
+static void *take(struct supply *s, size_t bytes)
+{
+    void *const ret = s->memory ? s->memory + s->used : NULL;
+
+    s->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return ret;
+}
+
+/* Rows with @pad samples of @bytes around them. */
+static void *take_padded(struct supply *s, int stride, int rows, int pad, size_t bytes)
+{
+    uint8_t *const all = take(s, (size_t)stride * (size_t)(rows + 2 * pad) * bytes);
+
+    return all ? all + ((size_t)pad * (size_t)stride + (size_t)pad) * bytes : NULL;
+}
+
+static size_t lay_out(struct device_past *t, uint8_t *memory)
+{
+    const struct time_shape *s = &t->shape;
+    const size_t luma = (size_t)s->stride * (size_t)s->height;
+    const int rows_c = (s->height + 1) >> s->vshift;
+    const size_t chroma = (size_t)s->stride_c * (size_t)rows_c;
+    struct supply from = {.memory = memory};
+
+    for (int i = 0; i < 2; i++) {
+        struct time_picture *p = &t->picture[i];
+
+        p->luma = take_padded(&from, s->stride, s->height, TIME_PAD, 1);
+        p->around = take(&from, luma);
+        for (int c = 0; c < 2; c++)
+            p->chroma[c] = take_padded(&from, s->stride_c, rows_c, TIME_PAD, 1);
+        for (int k = 1; k <= s->top; k++)
+            p->level[k] = take_padded(&from, s->level_stride[k], s->level_height[k], TIME_LEVEL_PAD,
+                                      sizeof(uint16_t));
+    }
+    for (int i = 0; i < t->n_stored; i++) {
+        for (int c = 0; c < s->components; c++)
+            t->stored[i].level[c] = take(&from, (c ? chroma : luma) * sizeof(uint16_t));
+        t->stored[i].count = take(&from, luma);
+    }
+    for (int k = 0; k <= s->top; k++)
+        t->vector[k] = take(&from, (size_t)s->cols[k] * (size_t)s->rows[k] * sizeof(*t->vector[k]));
+    return from.used;
+}
+
+/* Has the memory laid out for frames like @f, of which @n_stored are kept. */
+static int reserve(struct device_past *t, const struct frame *f, int n_stored)
+{
+    size_t size;
+
+    if (t->memory && frame_alike(&t->like, f) && n_stored == t->n_stored)
+        return 0;
+    t->like = frame_like(f);
+    t->n_stored = n_stored;
+    t->shape = shape_of(f);
+    size = lay_out(t, NULL);
+    if (size > t->size) {
+        (void)cudaFree(t->memory);
+        t->memory = NULL;
+        t->size = 0;
+        const cudaError_t status = cudaMalloc((void **)&t->memory, size);
+
+        if (status != cudaSuccess)
+            return bilateral_errno(status);
+        t->size = size;
+    }
+    (void)lay_out(t, t->memory);
+    return 0;
+}
+
+int device_past_init(struct device_past *t)
+{
+    struct time_noise none = {0};
+    struct noise unknown;
+    cudaError_t status;
+
+    noise_init(&unknown);
+    memcpy(none.variance, unknown.variance, sizeof(none.variance));
+    none.share = unknown.share;
+    status = cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaMalloc((void **)&t->noise, sizeof(*t->noise));
+    if (status == cudaSuccess)
+        status = cudaMemcpy(t->noise, &none, sizeof(none), cudaMemcpyHostToDevice);
+    return bilateral_errno(status);
+}
+
+void device_past_finish(struct device_past *t)
+{
+    if (t->stream) {
+        (void)cudaStreamSynchronize(t->stream);
+        (void)cudaStreamDestroy(t->stream);
+    }
+    (void)cudaFree(t->noise);
+    (void)cudaFree(t->memory);
+}
+
+/* --- a frame --- */
+
+static void set_colours(struct time_job *j, const struct frame *f)
+{
+    const struct colour_distance d = colour_distance(f->colour);
+    const struct noise_form form = noise_form_of(f);
+
+    memcpy(j->form, form.q, sizeof(j->form));
+    j->a = (float)d.a;
+    j->b = (float)d.b;
+    j->c = (float)d.c;
+    j->d = (float)d.d;
+    j->e = (float)d.e;
+    j->f = (float)d.f;
+    j->inv_a = (float)(1.0 / d.a);
+    j->inv_d = (float)(1.0 / d.d);
+    j->inv_f = (float)(1.0 / d.f);
+}
+
+/* The least that a pixel's share of the range sigma can be. */
+static double least_share(const struct filter *f)
+{
+    return filter_averages(f) ? sqrt(filter_averaged_share(f, f->temporal)) : 1.0;
+}
+
+static struct time_job make_job(const struct device_past *t, const struct frame *in,
+                                const struct filter *f, bool goes_on,
+                                const struct bilateral_params *p)
+{
+    const uint32_t now = t->number % 2, stored = t->number % (uint32_t)t->n_stored;
+    const uint32_t last = (t->number - 1) % (uint32_t)t->n_stored;
+    const bool averages = filter_averages(f);
+    struct time_job j = {
+        .shape = t->shape,
+        .now = t->picture[now],
+        .before = t->picture[!now],
+        .state = t->stored[stored],
+        .old = t->stored[last],
+        .noise = t->noise,
+        .number = t->number,
+        .goes_on = goes_on && t->measured,
+        .averages = averages,
+        .searches = averages && goes_on && !f->no_search,
+        .frames = averages ? f->temporal : 1,
+        .sigma_color = f->sigma_color,
+        .sigma_factor = filter_auto_sigma_color(f, 1.0),
+    };
+
+    j.count_steps = j.frames > 31 ? 4 : 8;
+    j.inv_count_steps = 1.0F / (float)j.count_steps;
+    for (int c = 0; c < t->shape.components; c++) {
+        const struct samples s = frame_samples(in, c);
+
+        j.in[c] = (struct bilateral_samples){s.base, (uint32_t)s.stride, (uint32_t)s.step};
+    }
+    memcpy(j.vector, t->vector, sizeof(j.vector));
+    set_colours(&j, in);
+    time_fast_sigmas(p, &j.least_sigma, &j.most_sigma);
+    j.least_sigma /= least_share(f);
+    return j;
+}
+
+static struct time_filter make_filter(const struct device_past *t, const struct time_job *j,
+                                      const struct filter *f, const struct bilateral_params *p)
+{
+    struct time_filter ret = {
+        .p = *p,
+        .n_frames = j->averages ? 1 : t->n_frames,
+        .stride = t->shape.stride,
+        .stride_c = t->shape.stride_c,
+        .around = f->sigma_color > 0.0 ? NULL : j->now.around,
+        .count = j->averages ? j->state.count : NULL,
+        .noise = t->noise,
+    };
+
+    for (int k = 0; k < ret.n_frames; k++) {
+        ret.frame[k] = t->stored[(t->number - (uint32_t)k) % (uint32_t)t->n_stored];
+        ret.weight[k] =
+            f->sigma_time > 0.0 ? (float)exp(-k * k / (2.0 * f->sigma_time * f->sigma_time)) : 1.0F;
+    }
+    if (f->sigma_color > 0.0) {
+        ret.inv_two_sc2 = (float)(0.5 / (f->sigma_color * f->sigma_color));
+        ret.least_sigma = f->sigma_color * least_share(f);
+        ret.most_sigma = f->sigma_color;
+    }
+    return ret;
+}
+
+static int reserve_knowledge(struct time_knowledge *k, const struct frame *f)
+{
+    const size_t size = sizeof(*k->memory) + engine_counts_size(f);
+    cudaError_t status;
+
+    if (size <= k->size)
+        return 0;
+    time_knowledge_finish(k);
+    status = cudaHostAlloc((void **)&k->memory, size, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (status != cudaSuccess)
+        return bilateral_errno(status);
+    k->size = size;
+    return 0;
+}
+
+static int mark(const struct device_past *t, int step)
+{
+    return t->marks ? bilateral_errno(cudaEventRecord(t->marks[step], t->stream)) : 0;
+}
+
+static int launch(const struct device_past *t, struct time_job *j, const struct time_filter *f,
+                  bool measures, struct time_knowledge *k)
+{
+    int r = bilateral_errno(cudaHostGetDevicePointer((void **)&j->report, k->memory, 0));
+
+    for (int step = 0; step < DEVICE_PAST_STEPS && r == 0; step++) {
+        r = mark(t, step);
+        if (r)
+            break;
+        if (step == 0)
+            r = time_unpack(j, t->stream);
+        else if (step == 1 && measures)
+            r = time_search(j, t->stream);
+        else if (step == 2 && measures)
+            r = time_measure(j, t->stream);
+        else if (step == 3 && j->averages)
+            r = time_average(j, t->stream);
+        else if (step == 4)
+            r = time_filter_start(f, t->stream);
+    }
+    return r ? r : mark(t, DEVICE_PAST_STEPS);
+}
+
+int device_past_filter(struct device_past *t, const struct frame *in, const struct frame *out,
+                       const struct filter *f, bool goes_on, struct time_knowledge *k)
+{
+    const bool averages = filter_averages(f), measures = averages || f->sigma_color <= 0.0;
+    const int n_stored = averages ? 2 : f->temporal > 1 ? f->temporal : 1;
+    struct filter known = *f;
+    struct bilateral_params p;
+    struct time_filter filter;
+    struct time_job j;
+    int r;
+
+    known.sigma_color = f->sigma_color > 0.0 ? f->sigma_color : 1.0;
+    r = bilateral_prepare(&p, in, out, &known);
+    if (r == 0)
+        r = reserve(t, in, n_stored);
+    if (r == 0)
+        r = reserve_knowledge(k, in);
+    if (r) {
+        past_forget(&t->chain);
+        return r;
+    }
+    t->number++;
+    t->n_frames = !goes_on ? 1 : t->n_frames < n_stored ? t->n_frames + 1 : n_stored;
+    j = make_job(t, in, f, goes_on, &p);
+    filter = make_filter(t, &j, f, &p);
+    t->measured = measures;
+    k->like = frame_like(in);
+    k->noise = measures;
+    k->counts = averages;
+    k->count_steps = j.count_steps;
+    k->frames = f->temporal > 1 ? t->n_frames : 0;
+    r = launch(t, &j, &filter, measures, k);
+    if (r)
+        past_forget(&t->chain);
+    return r;
+}
+
+void time_knowledge_finish(struct time_knowledge *k)
+{
+    if (k->memory)
+        (void)cudaFreeHost(k->memory);
+    *k = (struct time_knowledge){0};
+}
+
+void time_knowledge_tell(const struct time_knowledge *k, struct engine_report *ret)
+{
+    *ret = (struct engine_report){.frames = k->frames};
+    if (k->noise) {
+        struct noise n = {0};
+
+        memcpy(n.variance, k->memory->variance, sizeof(n.variance));
+        ret->noise = noise_sigma(&n);
+    }
+    if (k->counts) {
+        ret->frames = (double)k->memory->counted / k->count_steps / k->like.width / k->like.height;
+        ret->counts = k->memory->counts;
+    }
+}

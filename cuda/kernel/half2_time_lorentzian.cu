@@ -1,0 +1,6 @@
+#include "cuda/kernel/half2_time.cuh"
+
+half2_time_function half2_time_lorentzian(int radius, bool square)
+{
+    return choose_time_kernel<true>(radius, square);
+}

@@ -1,0 +1,136 @@
+#pragma once
+/* The filter in time on the device: what its kernels are told, and what starts them.
+ *
+ * The arithmetic is that of engine/time/average.h, motion.h, noise_blocks.h and filter/noise.h.
+ * Vectors and sums of noise are integers, the very ones of the reference. For a frame start, on one
+ * stream and in this order, time_unpack(), time_search(), time_measure() and time_average() as far
+ * as the filter needs them, and time_filter_start() at the end. Functions return 0 or -errno.
+ * Context: any thread; the current device is meant. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/kernel/params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TIME_MAX_LEVEL 4  /* the highest of a pyramid */
+#define TIME_PAD 64       /* edge samples repeated around luma, so that searches need no bounds */
+#define TIME_LEVEL_PAD 32 /* and around the other levels */
+#define TIME_BLOCK 8      /* luma samples with one vector */
+#define TIME_CLASSES 8    /* of noise, as in filter/noise.h */
+#define TIME_BINS 320
+#define TIME_MAX_WINDOW 8
+
+/* All pictures and states of one engine. Strides count samples. */
+struct time_shape {
+    int width, height, components, hshift, vshift;
+    int stride, stride_c; /* of all on the luma grid, and of chroma */
+    int top;              /* the pyramid's highest level; [0] is luma itself */
+    int level_width[TIME_MAX_LEVEL + 1], level_height[TIME_MAX_LEVEL + 1];
+    int level_stride[TIME_MAX_LEVEL + 1];
+    int cols[TIME_MAX_LEVEL + 1], rows[TIME_MAX_LEVEL + 1]; /* of blocks */
+};
+
+/* A raw frame taken apart. Pointers are to sample (0, 0). */
+struct time_picture {
+    uint8_t *luma, *chroma[2];
+    uint8_t *around; /* luma smoothed by a binomial 3x3, rounded */
+    uint16_t *level[TIME_MAX_LEVEL + 1];
+};
+
+/* The mean over frames as engine/time/stored.h has it, or a frame alone in the same units. */
+struct time_stored {
+    uint16_t *level[3];
+    uint8_t *count;
+};
+
+struct time_vector {
+    int16_t x, y; /* at level 0 in eighths of a sample, at the others in whole ones */
+};
+
+/* What is known of the noise, on the device. */
+struct time_noise {
+    double variance[TIME_CLASSES], share; /* struct noise */
+    int n_frames;
+    uint32_t changed; /* number of the newest frame that is not the one before it again */
+    /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
+    uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], left[TIME_CLASSES + 1][TIME_BINS];
+    unsigned long long counted;
+    uint32_t measure_done, average_done; /* thread blocks that are */
+
+    /* What follows from it for the frame in hand. */
+    float rho, three_kappa; /* average.h */
+    float nu2[256];         /* variance by the luma around a pixel */
+    uint16_t most[256];     /* 2.5 times its root, likewise, as a half */
+    float inv_two_sc2[256]; /* 1 / (2 sigma_color^2), likewise */
+    float inv_share[256];   /* 1 / filter_averaged_share(), by the stored count */
+    uint32_t unsuited;      /* "auto" gives sigmas that half precision cannot do */
+};
+
+/* What a frame has the host know, in memory of the host that the device can reach. */
+struct time_report {
+    double variance[TIME_CLASSES];
+    unsigned long long counted; /* the stored counts added up */
+    uint8_t counts[];           /* as in struct engine_report */
+};
+
+/* One frame. */
+struct time_job {
+    struct time_shape shape;
+    struct bilateral_samples in[3];
+    struct time_picture now, before;
+    struct time_stored state, old;
+    struct time_vector *vector[TIME_MAX_LEVEL + 1];
+    struct time_noise *noise;
+    struct time_report *report;
+    uint32_t number; /* of the frame, from 1 */
+    bool goes_on;    /* `before` and `old` are of the frame before */
+    bool averages, searches;
+    int frames;             /* that count at most */
+    int count_steps;        /* of a frame, in stored counts */
+    int64_t form[3][3];     /* M^T M of the colours in 1/4096 */
+    float a, b, c, d, e, f; /* colour_distance() */
+    float inv_a, inv_d, inv_f, inv_count_steps;
+    double sigma_color; /* 0 = sigma_factor times the root of the variance */
+    double sigma_factor;
+    double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */
+};
+
+/* Takes the raw frame `in` apart into `now`, into `state` too unless it averages, and notes whether
+ * it differs from `before`. */
+int time_unpack(const struct time_job *j, cudaStream_t stream);
+
+/* The pyramid of `now`; and the vectors, if it searches and goes on. */
+int time_search(const struct time_job *j, cudaStream_t stream);
+
+/* Noise, and all tables that depend on it. */
+int time_measure(const struct time_job *j, cudaStream_t stream);
+
+/* `state` from `old`. */
+int time_average(const struct time_job *j, cudaStream_t stream);
+
+/* The bilateral filter of stored frames. `in` of @p is not used, nor are its sigmas. */
+struct time_filter {
+    struct bilateral_params p;
+    struct time_stored frame[TIME_MAX_WINDOW]; /* the one that is filtered first */
+    int n_frames, stride, stride_c;
+    float weight[TIME_MAX_WINDOW];  /* of each frame */
+    const uint8_t *around;          /* NULL: `inv_two_sc2` for all */
+    const uint8_t *count;           /* NULL: each pixel is of one frame */
+    const struct time_noise *noise; /* the tables, unless both are NULL */
+    float inv_two_sc2;
+    double least_sigma, most_sigma; /* of all pixels; 0 and 0: `noise` knows */
+};
+
+int time_filter_start(const struct time_filter *f, cudaStream_t stream);
+
+/* The range sigmas that time_filter_start() does in half precision. */
+void time_fast_sigmas(const struct bilateral_params *p, double *ret_least, double *ret_most);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,209 @@
+#pragma once
+/* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame. */
+#include <cuda_fp16.h>
+
+#include "cuda/kernel/time_device.cuh"
+
+#define LANE_BINS (TIME_BINS / 32)
+#define ENOUGH_BLOCKS 12
+
+/* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
+struct class_counts {
+    uint32_t bin[LANE_BINS], before, all; /* before: in the lanes to the left */
+};
+
+static __device__ void add_before(class_counts &k, int lane)
+{
+    uint32_t own = 0, upto;
+
+    for (int i = 0; i < LANE_BINS; i++)
+        own += k.bin[i];
+    upto = own;
+    for (int away = 1; away < 32; away *= 2) {
+        const uint32_t left = __shfl_up_sync(0xffffffffu, upto, away);
+
+        upto += lane >= away ? left : 0;
+    }
+    k.before = upto - own;
+    k.all = __shfl_sync(0xffffffffu, upto, 31);
+}
+
+static __device__ double bin_low(double bin)
+{
+    const int octave = int(floor(floor(bin) / 16.0));
+
+    return ldexp(1.0 + (bin - 16.0 * octave) / 16.0, octave - 6);
+}
+
+/* 1.2 times the 6 % quantile; in all lanes. */
+static __device__ double low_variance(const class_counts &k, int lane)
+{
+    const double wanted = 0.06 * k.all;
+    double before = k.before, found = 0.0;
+    bool mine = false;
+
+    for (int i = 0; i < LANE_BINS && !mine; i++) {
+        mine = k.bin[i] && before + k.bin[i] >= wanted;
+        if (mine)
+            found = bin_low(lane * LANE_BINS + i + (wanted - before) / k.bin[i]);
+        before += k.bin[i];
+    }
+    const uint32_t who = __ballot_sync(0xffffffffu, mine);
+
+    return who ? 1.2 * __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
+}
+
+static __device__ double follow(double old, double now)
+{
+    const double step = 0.15 * (now - old);
+
+    return old + (step < 0.03 * old ? step : 0.03 * old);
+}
+
+/* What the frame says of each class, and of the share that is left. */
+struct measured {
+    double own[TIME_CLASSES], now[TIME_CLASSES];
+    uint32_t n[TIME_CLASSES];
+    unsigned long long blocks, left; /* where no more than noise was measured */
+};
+
+/* The nearest class with enough blocks; -1: there is none. */
+static __device__ int nearest_class(const measured &m, int c)
+{
+    for (int away = 0; away < TIME_CLASSES; away++)
+        for (int k = c - away; k <= c + away; k += away ? 2 * away : 1)
+            if (k >= 0 && k < TIME_CLASSES && m.n[k] >= ENOUGH_BLOCKS)
+                return k;
+    return -1;
+}
+
+/* noise_update(): a thread for each class, and one for the share. */
+static __device__ void update(const time_job &j, const measured &m)
+{
+    time_noise &n = *j.noise;
+    const bool first = !j.goes_on, at_most = j.averages && !j.searches;
+    const int c = threadIdx.x, n_frames = n.n_frames;
+
+    if (c < TIME_CLASSES) {
+        const double now = m.now[c], old = n.variance[c];
+
+        if (now >= 0.02 && (first || !at_most || now <= old))
+            n.variance[c] = first ? fmin(now, 200.0) : n_frames < 2 ? now : follow(old, now);
+    } else if (c == TIME_CLASSES) {
+        const double share = double(m.left) / double(m.blocks) / 4096.0;
+
+        if (!first && m.blocks)
+            n.share = n_frames < 2 ? share : n.share + 0.1 * (share - n.share);
+    }
+    __syncthreads();
+    if (c == 0)
+        n.n_frames = n_frames + 1;
+}
+
+static __device__ void load_class(const time_job &j, int c, int lane, class_counts &k)
+{
+    for (int i = 0; i < LANE_BINS; i++)
+        k.bin[i] = __ldcg(&j.noise->blocks[c][lane * LANE_BINS + i]);
+}
+
+/* All classes in one, for a picture in which none has enough; how many blocks there are. */
+static __device__ uint32_t variance_of_all(const time_job &j, int lane, double *ret)
+{
+    class_counts all = {}, k;
+
+    for (int c = 0; c <= TIME_CLASSES; c++) {
+        load_class(j, c, lane, k);
+        for (int i = 0; i < LANE_BINS; i++)
+            all.bin[i] += k.bin[i];
+    }
+    add_before(all, lane);
+    *ret = low_variance(all, lane);
+    return all.all;
+}
+
+/* The counts of a frame into @m, and 0 in their place. False: there are none. A warp for each
+ * class. */
+static __device__ bool take_counts(const time_job &j, measured &m)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint32_t left[LANE_BINS], n_all = 1;
+    class_counts k;
+    double now;
+    int nearest;
+
+    load_class(j, warp, lane, k);
+    for (int i = 0; i < LANE_BINS; i++)
+        left[i] = __ldcg(&j.noise->left[warp][lane * LANE_BINS + i]);
+    add_before(k, lane);
+    now = low_variance(k, lane);
+    if (lane == 0) {
+        m.own[warp] = now;
+        m.n[warp] = k.all;
+    }
+    if (threadIdx.x == 0)
+        m.blocks = m.left = 0;
+    __syncthreads();
+    nearest = nearest_class(m, warp);
+    if (nearest < 0)
+        n_all = variance_of_all(j, lane, &now);
+    else
+        now = m.own[nearest];
+    if (lane == 0)
+        m.now[warp] = now;
+    for (int i = 0; n_all && i < LANE_BINS; i++)
+        if (lane * LANE_BINS + i <= bin_of(now) && k.bin[i]) {
+            atomicAdd(&m.blocks, (unsigned long long)k.bin[i]);
+            atomicAdd(&m.left, (unsigned long long)left[i]);
+        }
+    __syncthreads();
+    for (int i = threadIdx.x; i < (TIME_CLASSES + 1) * TIME_BINS; i += 32 * WARPS)
+        j.noise->blocks[0][i] = j.noise->left[0][i] = 0;
+    return n_all > 0;
+}
+
+/* noise_variance() */
+static __device__ double variance_at(const time_noise &n, double y)
+{
+    const double at = (y - 16.0) / 32.0;
+    const int c = at < 0.0 ? 0 : min(int(at), TIME_CLASSES - 2);
+    const double part = fmin(fmax(at - c, 0.0), 1.0);
+
+    return fmax(n.variance[c] + part * (n.variance[c + 1] - n.variance[c]), 1.0);
+}
+
+static __device__ void fill_tables(const time_job &j)
+{
+    time_noise &n = *j.noise;
+    const int i = threadIdx.x;
+    const double nu2 = variance_at(n, i), frames = double(i) / j.count_steps;
+    const double full = fmin(fmax(frames - j.frames + 1.0, 0.0), 1.0);
+    const double sigma = j.sigma_color > 0.0 ? j.sigma_color : j.sigma_factor * sqrt(nu2);
+    const float share = powf(float(frames + (j.frames - 1) * full * full), -1.2f) + 0.001f;
+
+    n.nu2[i] = float(nu2);
+    n.most[i] = __half_as_ushort(__float2half_rn(2.5f * sqrtf(float(nu2))));
+    n.inv_two_sc2[i] = float(0.5 / (sigma * sigma));
+    n.inv_share[i] = i ? 1.0f / share : 1.0f;
+    if (i == 0) {
+        n.rho = float(n.share);
+        n.three_kappa = float(3.0 * 0.0082 * pow(n.share / 0.17, 1.7));
+    }
+    if (sigma < j.least_sigma || sigma > j.most_sigma)
+        n.unsuited = 1;
+}
+
+static __device__ void time_follow_noise(const time_job &j)
+{
+    __shared__ measured m;
+
+    if (is_new(j) && take_counts(j, m))
+        update(j, m);
+    if (threadIdx.x == 0) {
+        j.noise->unsuited = 0;
+        j.noise->measure_done = 0;
+    }
+    __syncthreads();
+    fill_tables(j);
+    if (threadIdx.x < TIME_CLASSES)
+        j.report->variance[threadIdx.x] = j.noise->variance[threadIdx.x];
+}
