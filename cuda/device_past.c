@@ -330,7 +330,7 @@ void time_knowledge_tell(const struct time_knowledge *k, struct engine_report *r
 {
     *ret = (struct engine_report){.frames = k->frames};
     if (k->noise) {
-        struct noise n = {0};
+        struct noise n = {.n_frames = k->memory->n_frames};
 
         memcpy(n.variance, k->memory->variance, sizeof(n.variance));
         ret->noise = noise_sigma(&n);

@@ -54,8 +54,8 @@ struct time_vector {
 
 /* What is known of the noise, on the device. */
 struct time_noise {
-    double variance[TIME_CLASSES], share; /* struct noise */
-    int n_frames;
+    double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
+    int above[TIME_CLASSES], n_frames;
     uint32_t changed; /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
     uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], left[TIME_CLASSES + 1][TIME_BINS];
@@ -74,6 +74,7 @@ struct time_noise {
 /* What a frame has the host know, in memory of the host that the device can reach. */
 struct time_report {
     double variance[TIME_CLASSES];
+    int n_frames;               /* that were measured */
     unsigned long long counted; /* the stored counts added up */
     uint8_t counts[];           /* as in struct engine_report */
 };

@@ -3,8 +3,10 @@
 #include <cuda_fp16.h>
 
 #include "cuda/kernel/time_device.cuh"
+#include "filter/noise.h"
 
 #define LANE_BINS (TIME_BINS / 32)
+#define SEEN 4 /* the first bin of blocks that a camera saw; all those before are in lane 0 */
 #define ENOUGH_BLOCKS 12
 
 /* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
@@ -53,17 +55,10 @@ static __device__ double low_variance(const class_counts &k, int lane)
     return who ? 1.2 * __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
 }
 
-static __device__ double follow(double old, double now)
-{
-    const double step = 0.15 * (now - old);
-
-    return old + (step < 0.03 * old ? step : 0.03 * old);
-}
-
 /* What the frame says of each class, and of the share that is left. */
 struct measured {
     double own[TIME_CLASSES], now[TIME_CLASSES];
-    uint32_t n[TIME_CLASSES];
+    uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
     unsigned long long blocks, left; /* where no more than noise was measured */
 };
 
@@ -81,18 +76,18 @@ static __device__ int nearest_class(const measured &m, int c)
 static __device__ void update(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
-    const bool first = !j.goes_on, at_most = j.averages && !j.searches;
+    const enum noise_compared compared = !j.goes_on   ? NOISE_FIRST
+                                         : j.searches ? NOISE_NEXT
+                                                      : NOISE_AT_MOST;
     const int c = threadIdx.x, n_frames = n.n_frames;
 
     if (c < TIME_CLASSES) {
-        const double now = m.now[c], old = n.variance[c];
-
-        if (now >= 0.02 && (first || !at_most || now <= old))
-            n.variance[c] = first ? fmin(now, 200.0) : n_frames < 2 ? now : follow(old, now);
+        noise_follow(&n.variance[c], &n.above[c], &n.low[c], m.now[c], n_frames, compared);
     } else if (c == TIME_CLASSES) {
-        const double share = double(m.left) / double(m.blocks) / 4096.0;
+        const double share =
+            fmax(double(m.left) / double(m.blocks) / NOISE_SHARE, NOISE_LEAST_SHARE);
 
-        if (!first && m.blocks)
+        if (j.goes_on && m.blocks)
             n.share = n_frames < 2 ? share : n.share + 0.1 * (share - n.share);
     }
     __syncthreads();
@@ -100,19 +95,40 @@ static __device__ void update(const time_job &j, const measured &m)
         n.n_frames = n_frames + 1;
 }
 
-static __device__ void load_class(const time_job &j, int c, int lane, class_counts &k)
+/* Returns, in lane 0, how many blocks have no noise at all, which are left out. */
+static __device__ uint32_t load_class(const time_job &j, int c, int lane, class_counts &k)
 {
+    uint32_t drawn = 0;
+
     for (int i = 0; i < LANE_BINS; i++)
         k.bin[i] = __ldcg(&j.noise->blocks[c][lane * LANE_BINS + i]);
+    for (int i = 0; i < SEEN && lane == 0; i++) {
+        drawn += k.bin[i];
+        k.bin[i] = 0;
+    }
+    return drawn;
 }
 
-/* All classes in one, for a picture in which none has enough; how many blocks there are. */
-static __device__ uint32_t variance_of_all(const time_job &j, int lane, double *ret)
+/* Whether most blocks have no noise. */
+static __device__ bool is_drawn(const measured &m)
+{
+    unsigned long long drawn = 0, seen = 0;
+
+    for (int c = 0; c < TIME_CLASSES; c++) {
+        drawn += m.drawn[c];
+        seen += m.n[c];
+    }
+    return drawn > seen;
+}
+
+/* Several classes in one, for a picture in which none has enough; how many blocks there are. */
+static __device__ uint32_t variance_of_all(const time_job &j, int first, int last, int lane,
+                                           double *ret)
 {
     class_counts all = {}, k;
 
-    for (int c = 0; c <= TIME_CLASSES; c++) {
-        load_class(j, c, lane, k);
+    for (int c = first; c <= last; c++) {
+        (void)load_class(j, c, lane, k);
         for (int i = 0; i < LANE_BINS; i++)
             all.bin[i] += k.bin[i];
     }
@@ -128,10 +144,10 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t left[LANE_BINS], n_all = 1;
     class_counts k;
+    const uint32_t drawn = load_class(j, warp, lane, k);
     double now;
     int nearest;
 
-    load_class(j, warp, lane, k);
     for (int i = 0; i < LANE_BINS; i++)
         left[i] = __ldcg(&j.noise->left[warp][lane * LANE_BINS + i]);
     add_before(k, lane);
@@ -139,15 +155,21 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     if (lane == 0) {
         m.own[warp] = now;
         m.n[warp] = k.all;
+        m.drawn[warp] = drawn;
     }
     if (threadIdx.x == 0)
         m.blocks = m.left = 0;
     __syncthreads();
     nearest = nearest_class(m, warp);
-    if (nearest < 0)
-        n_all = variance_of_all(j, lane, &now);
-    else
+    if (is_drawn(m)) {
+        now = 0.0;
+    } else if (nearest < 0) {
+        n_all = variance_of_all(j, 0, TIME_CLASSES - 1, lane, &now);
+        if (!n_all && j.noise->n_frames < 2) /* else it is too dark to tell */
+            n_all = variance_of_all(j, TIME_CLASSES, TIME_CLASSES, lane, &now);
+    } else {
         now = m.own[nearest];
+    }
     if (lane == 0)
         m.now[warp] = now;
     for (int i = 0; n_all && i < LANE_BINS; i++)
@@ -196,11 +218,16 @@ static __device__ void time_follow_noise(const time_job &j)
 {
     __shared__ measured m;
 
-    if (is_new(j) && take_counts(j, m))
-        update(j, m);
+    if (is_new(j)) {
+        if (take_counts(j, m))
+            update(j, m);
+    } else if (j.noise->n_frames == 1 && threadIdx.x < TIME_CLASSES) {
+        j.noise->variance[threadIdx.x] = 0.0; /* noise_repeat() */
+    }
     if (threadIdx.x == 0) {
         j.noise->unsuited = 0;
         j.noise->measure_done = 0;
+        j.report->n_frames = j.noise->n_frames;
     }
     __syncthreads();
     fill_tables(j);

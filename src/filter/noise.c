@@ -6,8 +6,7 @@
 #define QUANTILE 0.06
 #define QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
 #define ENOUGH_BLOCKS 12
-#define FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
-#define REPEATED 0.02    /* less than that is a picture that was sent twice */
+#define SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define UNKNOWN_VARIANCE 75.0
 #define UNKNOWN_SHARE 0.3
 
@@ -30,22 +29,27 @@ static double bin_low(double bin)
     return ldexp(1.0 + (bin - 16.0 * octave) / 16.0, octave + NOISE_LOWEST);
 }
 
-static uint64_t count(const uint32_t bins[NOISE_BINS])
+static uint64_t count(const uint32_t bins[NOISE_BINS], int from, int to)
 {
     uint64_t n = 0;
 
-    for (int i = 0; i < NOISE_BINS; i++)
+    for (int i = from; i < to; i++)
         n += bins[i];
     return n;
+}
+
+static uint64_t count_seen(const uint32_t bins[NOISE_BINS])
+{
+    return count(bins, SEEN, NOISE_BINS);
 }
 
 /* The variance of which @share of all blocks have less. */
 static double quantile(const uint32_t bins[NOISE_BINS], double share)
 {
-    const double wanted = share * (double)count(bins);
+    const double wanted = share * (double)count_seen(bins);
     double before = 0.0;
 
-    for (int i = 0; i < NOISE_BINS; i++) {
+    for (int i = SEEN; i < NOISE_BINS; i++) {
         if (bins[i] && before + bins[i] >= wanted)
             return bin_low(i + (wanted - before) / bins[i]);
         before += bins[i];
@@ -68,7 +72,7 @@ static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
     bool enough[NOISE_CLASSES], any = false;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
-        enough[c] = count(sums->blocks[c]) >= ENOUGH_BLOCKS;
+        enough[c] = count_seen(sums->blocks[c]) >= ENOUGH_BLOCKS;
         any = any || enough[c];
         own[c] = QUANTILE_TO_MEAN * quantile(sums->blocks[c], QUANTILE);
     }
@@ -85,16 +89,29 @@ static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
 }
 
 /* The same for a picture without such blocks: all that there are, in one class. */
-static bool measure_all(const struct noise_sums *sums, double ret[NOISE_CLASSES])
+static bool measure_all(const struct noise_sums *sums, int first, int last,
+                        double ret[NOISE_CLASSES])
 {
     uint32_t all[NOISE_BINS] = {0};
 
-    for (int c = 0; c <= NOISE_CLASSES; c++)
+    for (int c = first; c <= last; c++)
         for (int i = 0; i < NOISE_BINS; i++)
             all[i] += sums->blocks[c][i];
     for (int c = 0; c < NOISE_CLASSES; c++)
         ret[c] = QUANTILE_TO_MEAN * quantile(all, QUANTILE);
-    return count(all) > 0;
+    return count_seen(all) > 0;
+}
+
+/* Whether most blocks have no noise at all. */
+static bool is_drawn(const struct noise_sums *sums)
+{
+    uint64_t drawn = 0, seen = 0;
+
+    for (int c = 0; c < NOISE_CLASSES; c++) {
+        drawn += count(sums->blocks[c], 0, SEEN);
+        seen += count_seen(sums->blocks[c]);
+    }
+    return drawn > seen;
 }
 
 /* Over the blocks in which no more than noise was measured. Negative: there are none. */
@@ -103,40 +120,36 @@ static double measure_share(const struct noise_sums *sums, const double variance
     double n = 0.0, sum = 0.0;
 
     for (int c = 0; c < NOISE_CLASSES; c++)
-        for (int i = 0; i <= noise_bin(variance[c]); i++) {
+        for (int i = SEEN; i <= noise_bin(variance[c]); i++) {
             n += sums->blocks[c][i];
             sum += sums->share[c][i];
         }
-    return n > 0.0 ? sum / n / NOISE_SHARE : -1.0;
-}
-
-/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
-static double follow(double old, double now)
-{
-    const double step = 0.15 * (now - old);
-
-    return old + (step < 0.03 * old ? step : 0.03 * old);
+    return n > 0.0 ? fmax(sum / n / NOISE_SHARE, NOISE_LEAST_SHARE) : -1.0;
 }
 
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
-    const bool first = compared == NOISE_FIRST;
-    double now[NOISE_CLASSES], share;
+    double now[NOISE_CLASSES] = {0}, share = -1.0;
 
-    if (!measure(sums, now) && !measure_all(sums, now))
-        return;
-    share = first ? -1.0 : measure_share(sums, now);
-    for (int c = 0; c < NOISE_CLASSES; c++) {
-        if (now[c] < REPEATED || (compared == NOISE_AT_MOST && now[c] > n->variance[c]))
-            continue;
-        if (first)
-            n->variance[c] = fmin(now[c], FIRST_MOST);
-        else
-            n->variance[c] = n->n_frames < 2 ? now[c] : follow(n->variance[c], now[c]);
+    if (!is_drawn(sums)) {
+        /* What is too dark tells nothing of what comes after it. */
+        if (!measure(sums, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
+            (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
+            return;
+        if (compared != NOISE_FIRST)
+            share = measure_share(sums, now);
     }
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames, compared);
     if (share >= 0.0)
         n->share = n->n_frames < 2 ? share : n->share + 0.1 * (share - n->share);
     n->n_frames++;
+}
+
+void noise_repeat(struct noise *n)
+{
+    for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
+        n->variance[c] = 0.0;
 }
 
 double noise_variance(const struct noise *n, double y)
@@ -152,7 +165,7 @@ double noise_sigma(const struct noise *n)
 {
     double sum = 0.0;
 
-    for (int c = 0; c < NOISE_CLASSES; c++)
+    for (int c = 0; c < NOISE_CLASSES && n->n_frames > 0; c++)
         sum += n->variance[c];
     return sqrt(sum / NOISE_CLASSES / 3.0);
 }

@@ -7,7 +7,9 @@
  * variance of that is noise, the rest motion that was missed) and its own variance about a plane
  * (noise and texture). The smaller of the two counts. Noise depends on brightness, so blocks are
  * sorted into classes by their mean luma; in each class the blocks with the least variance are the
- * ones where nothing but noise was measured: their 6 % quantile, times 1.2.
+ * ones where nothing but noise was measured: their 6 % quantile, times 1.2. Blocks without any are
+ * drawn, not seen by a camera: they are left out, or where they are more than half of a picture, it
+ * has no noise.
  *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
@@ -22,7 +24,8 @@
 #define NOISE_SHARE 4096 /* scale of `share` */
 
 /* What an engine counts. The last class is for blocks near black or white (mean luma outside of
- * 20..232), where the range cuts noise off: they count only where there are no others. */
+ * 20..232), where the range cuts noise off: they count only in the first pictures, and only where
+ * there are no others. */
 struct noise_sums {
     uint32_t blocks[NOISE_CLASSES + 1][NOISE_BINS];
     /* The share of each block's variance that a binomial 3x3 filter leaves, times NOISE_SHARE,
@@ -33,6 +36,9 @@ struct noise_sums {
 struct noise {
     int n_frames;
     double variance[NOISE_CLASSES];
+    /* How many pictures in a row were measured at more than twice that, and the least of them. */
+    int above[NOISE_CLASSES];
+    double low[NOISE_CLASSES];
     double share; /* of the variance that a binomial 3x3 filter leaves: 0.14 where noise is white */
 };
 
@@ -41,14 +47,60 @@ int noise_bin(double variance);
 
 /* What a picture was compared with. */
 enum noise_compared {
-    NOISE_FIRST,   /* nothing */
+    NOISE_FIRST,   /* nothing: what was known before can only fall */
     NOISE_NEXT,    /* the picture before */
-    NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate may
-                    * only fall, because a mean over frames trusts in it */
+    NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate
+                    * falls, and rises only after a long time, because a mean trusts in it */
 };
+
+#ifdef __CUDACC__
+#define NOISE_FUNCTION static __host__ __device__ inline
+#else
+#define NOISE_FUNCTION static inline
+#endif
+
+#define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
+#define NOISE_LEAST_SHARE 0.1  /* white noise has 0.14; a pattern may have 0, which is no noise */
+
+/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
+NOISE_FUNCTION double noise_towards(double old, double now)
+{
+    const double step = 0.15 * (now - old);
+
+    return old + (step < 0.03 * old ? step : 0.03 * old);
+}
+
+/* One class of one picture more, which was measured at @now. The second picture sets what the first
+ * could not know. What stays far above for many pictures is no motion, but another light. */
+NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, double now,
+                                 int n_frames, enum noise_compared compared)
+{
+    const bool rises = compared == NOISE_NEXT;
+    const int run = rises ? 10 : 60;
+
+    if (n_frames == 0) {
+        *variance = now < NOISE_FIRST_MOST ? now : NOISE_FIRST_MOST;
+        return;
+    }
+    if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
+        *above = 0;
+    } else {
+        *low = *above && *low < now ? *low : now;
+        ++*above;
+    }
+    if (*above == run) {
+        *variance = *low;
+        *above = 0;
+    } else if (rises || now < *variance) {
+        *variance = n_frames == 1 ? now : noise_towards(*variance, now);
+    }
+}
 
 /* One picture more. */
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
+
+/* The picture before once more, to the bit. A first one that is repeated has no noise. */
+void noise_repeat(struct noise *n);
 
 /* What is known before the first picture. */
 void noise_init(struct noise *n);

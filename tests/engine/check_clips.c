@@ -36,11 +36,12 @@ enum content {
     CONTENT_LIGHT,  /* a lamp gets brighter */
     CONTENT_IMAGE,  /* another picture of tests/lib/images.h each time: cuts */
     CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
+    CONTENT_DRAWN,  /* a square over a fine pattern, and no noise: a pattern is none */
     CONTENT_N
 };
 
-static const char *const contents[CONTENT_N] = {"still", "pan",   "object",
-                                                "light", "image", "shake"};
+static const char *const contents[CONTENT_N] = {"still", "pan",   "object", "light",
+                                                "image", "shake", "drawn"};
 
 struct clip {
     struct filter filter;
@@ -93,6 +94,10 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
         if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
             return 255.0 - texture(2.0 * moved_x, moved_y, component);
         return texture(x, y, component);
+    case CONTENT_DRAWN:
+        if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
+            return 180.0;
+        return 100.0 + (component ? 0.0 : 8.0 * (((int)x + (int)y + t) % 2));
     case CONTENT_LIGHT:
         return texture(x, y, component) + (component ? 0.0 : 1.7 * t);
     default:
@@ -154,7 +159,8 @@ static void paint(const struct clip *c, int t, struct frame *f, struct frame *sc
                                       255.0);
         }
     }
-    add_noise(c, f, c->seed + 1000 * (uint64_t)t);
+    if (c->content != CONTENT_DRAWN)
+        add_noise(c, f, c->seed + 1000 * (uint64_t)t);
 }
 
 static void describe(const struct clip *c, int t, const char *what)

@@ -18,15 +18,20 @@ struct run {
     struct frame in, out;
 };
 
-static void open_run(struct run *r, enum frame_format format)
+static void open_run_of(struct run *r, enum frame_format format, int width, int height)
 {
     const struct engine_config config = {0};
     struct error err;
 
-    r->in = r->out = (struct frame){.format = format, .width = WIDTH, .height = HEIGHT};
+    r->in = r->out = (struct frame){.format = format, .width = width, .height = height};
     assert_int_equal(frame_alloc(&r->in), 0);
     assert_int_equal(frame_alloc(&r->out), 0);
     assert_int_equal(engine_reference.create(&r->engine, &config, &err), 0);
+}
+
+static void open_run(struct run *r, enum frame_format format)
+{
+    open_run_of(r, format, WIDTH, HEIGHT);
 }
 
 static void close_run(struct run *r)
@@ -46,7 +51,7 @@ static void filter_one(struct run *r, const struct filter *f)
 
 static void fill(struct frame *f, int level)
 {
-    for (int y = 0; y < HEIGHT; y++)
+    for (int y = 0; y < f->height; y++)
         memset(f->plane[0] + (size_t)y * f->stride[0], level, frame_row_bytes(f, 0));
 }
 
@@ -222,7 +227,7 @@ static void test_report(void **state)
     struct run r;
 
     (void)state;
-    open_run(&r, FRAME_YUYV);
+    open_run_of(&r, FRAME_YUYV, 48, 32);
     engine_reference.report(r.engine, &report);
     assert_true(report.noise == 0.0 && report.frames == 0.0 && !report.counts);
     for (int t = 0; t < 3; t++) {
@@ -231,7 +236,7 @@ static void test_report(void **state)
         engine_reference.report(r.engine, &report);
         assert_true(report.noise > 0.0);
         assert_true(report.frames >= 1.0 && report.frames <= t + 1);
-        assert_int_equal(engine_counts_size(&r.in), 3 * 2);
+        assert_int_equal(engine_counts_size(&r.in), 6 * 4);
         for (size_t i = 0; i < engine_counts_size(&r.in); i++)
             assert_in_range(report.counts[i], 2, 2 * (t + 1));
         assert_true(t > 0 || (report.frames <= 1.0 && report.counts[5] == 2));

@@ -101,10 +101,10 @@ static void test_settles_on_the_second_picture(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
-/* Black, blown out, sent twice, too small: never nothing, never infinite. */
+/* Black, blown out, too small: never nothing, never infinite, and nothing after a good picture. */
 static void test_odd_pictures(void **state)
 {
-    struct noise_sums none = {0}, dark = {0}, twice = {0};
+    struct noise_sums none = {0}, dark = {0}, bright = {0};
     struct noise n;
 
     (void)state;
@@ -119,12 +119,118 @@ static void test_odd_pictures(void **state)
         noise_update(&n, &dark, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
 
-    add(&twice, 4, 100, 0, 0, 0.0);
-    noise_update(&n, &twice, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+    add(&bright, 4, 100, 40, 40.1, 0.2); /* a lamp is switched on, and off again */
+    for (int i = 0; i < 10; i++)
+        noise_update(&n, &bright, NOISE_NEXT);
     for (int i = 0; i < 200; i++)
-        noise_update(&n, &none, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+        noise_update(&n, i % 2 ? &dark : &none, NOISE_NEXT);
+    assert_in_range(100 * noise_variance(&n, 140) / 48, 95, 107);
+}
+
+/* What is drawn has no noise. Drawn parts of a camera's picture tell nothing of the rest. */
+static void test_drawn_pictures(void **state)
+{
+    struct noise_sums part = {0}, drawn = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    assert_true(noise_sigma(&n) == 0.0); /* not measured */
+    add(&part, 3, 100, 30, 30.1, 0.2);
+    add(&part, 3, 80, 0, 0, 0.0);
+    for (int i = 0; i < 3; i++)
+        noise_update(&n, &part, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    assert_in_range(1000 * n.share, 195, 205);
+
+    add(&drawn, 3, 100, 30, 300, 0.2); /* a pointer that moves */
+    add(&drawn, 3, 120, 0, 0, 0.0);
+    noise_init(&n);
+    for (int i = 0; i < 3; i++)
+        noise_update(&n, &drawn, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+    assert_true(noise_sigma(&n) == 0.0);
+    assert_true(noise_variance(&n, 112) == 1.0);
+    for (int i = 0; i < 10; i++)
+        noise_update(&n, &part, NOISE_NEXT); /* a camera comes on */
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+}
+
+/* A pattern that a 3x3 filter removes is no noise; a share of 0 would divide by 0. */
+static void test_least_share(void **state)
+{
+    struct noise_sums sums = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&sums, 3, 100, 30, 30.1, 0.0);
+    for (int i = 0; i < 3; i++)
+        noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+    assert_in_range(1000 * n.share, 100, 101);
+}
+
+/* A first picture that is sent again was drawn; a later one tells nothing. */
+static void test_repeated_pictures(void **state)
+{
+    struct noise_sums sums = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&sums, 3, 100, 30, 30.1, 0.2);
+    noise_update(&n, &sums, NOISE_FIRST);
+    noise_repeat(&n);
+    assert_true(noise_sigma(&n) == 0.0);
+    noise_update(&n, &sums, NOISE_NEXT);
+    noise_repeat(&n);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+}
+
+/* After a break the noise stays known: texture in the first picture does not raise it. */
+static void test_breaks(void **state)
+{
+    struct noise_sums noise = {0}, texture = {0}, less = {0};
+    struct noise n;
+
+    (void)state;
+    noise_init(&n);
+    add(&noise, 3, 100, 30, 30.1, 0.2);
+    add(&texture, 3, 100, 900, 901, 0.0);
+    add(&less, 3, 100, 10, 10.1, 0.2);
+    for (int i = 0; i < 2; i++)
+        noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+    for (int i = 0; i < 20; i++)
+        noise_update(&n, &texture, NOISE_FIRST);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    noise_update(&n, &less, NOISE_FIRST);
+    assert_in_range(100 * noise_variance(&n, 112) / (36 - 0.15 * 24), 95, 107);
+}
+
+/* Another light: what stays far above is believed, after longer where it may be motion. */
+static void test_rises(void **state)
+{
+    static const struct {
+        enum noise_compared compared;
+        int run;
+    } cases[] = {{NOISE_NEXT, 10}, {NOISE_AT_MOST, 60}};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct noise_sums noise = {0}, more = {0};
+        struct noise n;
+
+        noise_init(&n);
+        add(&noise, 3, 100, 30, 30.1, 0.2);
+        add(&more, 3, 100, 300, 301, 0.2);
+        for (int i = 0; i < 2; i++)
+            noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+        for (int i = 0; i < 3 * cases[k].run; i++) /* now and then it is as before */
+            noise_update(&n, i % cases[k].run ? &more : &noise, cases[k].compared);
+        assert_true(noise_variance(&n, 112) < 180);
+        for (int i = 0; i < cases[k].run; i++)
+            noise_update(&n, &more, cases[k].compared);
+        assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
+    }
 }
 
 /* What may be motion does not raise the estimate, not even the second picture. */
@@ -156,6 +262,11 @@ int main(void)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_settles_on_the_second_picture),
         cmocka_unit_test(test_odd_pictures),
+        cmocka_unit_test(test_drawn_pictures),
+        cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_repeated_pictures),
+        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_rises),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

@@ -148,11 +148,11 @@ static void spread_noise(struct average *a)
 }
 
 static void count_noise(struct average *a, const struct frame *x,
-                        const struct motion_vector *vectors, bool averages)
+                        const struct motion_vector *vectors)
 {
-    const enum noise_compared compared = !a->has_past           ? NOISE_FIRST
-                                         : averages && !vectors ? NOISE_AT_MOST
-                                                                : NOISE_NEXT;
+    const enum noise_compared compared = !a->has_past ? NOISE_FIRST
+                                         : vectors    ? NOISE_NEXT
+                                                      : NOISE_AT_MOST;
     struct noise_sums sums = {0};
 
     noise_gather(&sums, x, a->has_past ? &a->x : NULL, vectors);
@@ -240,8 +240,11 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
             return -ENOMEM;
         }
     }
-    if (repeated(a, x))
+    if (repeated(a, x)) {
+        noise_repeat(&a->noise);
+        spread_noise(a);
         return 0;
+    }
     before = &a->state[a->newest];
     a->newest = !a->newest;
     now = &a->state[a->newest];
@@ -249,7 +252,7 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
     pyramid_build(&a->pyramid[a->newest], x);
     if (a->has_past && frames > 1 && search)
         vectors = motion_find(a->search, &a->pyramid[a->newest], &a->pyramid[!a->newest]);
-    count_noise(a, x, vectors, frames > 1);
+    count_noise(a, x, vectors);
     frame_copy(&a->x, x);
     spread_noise(a);
     if (a->has_past && frames > 1) {

@@ -316,9 +316,9 @@ static void measure(struct history *h, const struct filter *f, bool goes_on)
     else if (h->averages)
         search_skip(h->search);
     gather_noise(h, goes_on ? &h->raw[BEFORE] : NULL, vectors,
-                 !goes_on                  ? NOISE_FIRST
-                 : h->averages && !vectors ? NOISE_AT_MOST
-                                           : NOISE_NEXT);
+                 !goes_on  ? NOISE_FIRST
+                 : vectors ? NOISE_NEXT
+                           : NOISE_AT_MOST);
     run_bands(h, measure_brightness);
     if (!h->averages)
         return;
@@ -346,7 +346,9 @@ int history_add(struct history *h, const struct frame *in, const struct filter *
     h->in = in;
     repeated = take_frame(h);
     h->n_frames = !goes_on ? 1 : h->n_frames < most ? h->n_frames + 1 : most;
-    if (h->measures && !(measured && repeated))
+    if (measured && repeated)
+        noise_repeat(&h->noise);
+    else if (h->measures)
         measure(h, f, measured);
     return 0;
 }
