@@ -241,7 +241,7 @@ static struct time_filter make_filter(const struct device_past *t, const struct 
 
 static int reserve_knowledge(struct time_knowledge *k, const struct frame *f)
 {
-    const size_t size = sizeof(*k->memory) + engine_counts_size(f);
+    const size_t size = sizeof(*k->memory) + frame_counts_size(f);
     cudaError_t status;
 
     if (size <= k->size)

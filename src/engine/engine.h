@@ -26,8 +26,6 @@ struct engine_config {
     bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
 };
 
-#define ENGINE_COUNT_BLOCK FRAME_COUNT_BLOCK
-
 /* What an engine learns of the pictures. */
 struct engine_report {
     double noise;  /* standard deviation of one channel, levels; 0 = not measured */
@@ -37,12 +35,6 @@ struct engine_report {
      * submit, collect, pass or destroy. */
     const uint8_t *counts;
 };
-
-/* Bytes of `counts`. */
-static inline size_t engine_counts_size(const struct frame *f)
-{
-    return frame_counts_size(f);
-}
 
 struct engine_ops {
     const char *name; /* as on the command line */

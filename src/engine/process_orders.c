@@ -24,7 +24,7 @@ size_t place_pictures(struct pictures *p, const struct frame *shape, uint8_t *me
         frame_attach(&p->out, memory + bytes);
         p->counts = memory + 2 * bytes;
     }
-    return 2 * bytes + engine_counts_size(shape);
+    return 2 * bytes + frame_counts_size(shape);
 }
 
 void *map_memory(int fd, size_t bytes)

@@ -53,7 +53,7 @@ static int serve_picture(struct server *s, const struct order *o, struct engine_
         return r;
     s->engine->ops->report(s->engine, ret);
     if (ret->counts)
-        memcpy(p.counts, ret->counts, engine_counts_size(&p.in));
+        memcpy(p.counts, ret->counts, frame_counts_size(&p.in));
     return 0;
 }
 

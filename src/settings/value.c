@@ -397,7 +397,7 @@ const char *key_signature(const struct key *k)
 
 void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
 {
-    const double by = steps * (k->step > 0.0 ? k->step : 1.0);
+    const double step = k->step > 0.0 ? k->step : 1.0, by = steps * step;
     double *real = field(k, s);
     int *n = field(k, s);
 
@@ -406,7 +406,8 @@ void settings_adjust(struct settings *s, const struct key *k, int steps, double 
     else if (k->type == KEY_AUTOINT)
         *n = (int)fmin(fmax((*n ? *n : automatic) + by, k->min), k->max);
     else if (k->type == KEY_AUTOREAL)
-        *real = fmin(fmax((*real > 0.0 ? *real : automatic) + by, k->min), k->max);
+        *real =
+            fmin(fmax((*real > 0.0 ? *real : step * round(automatic / step)) + by, k->min), k->max);
 }
 
 const char *key_takes_effect(const struct key *k)

@@ -202,7 +202,7 @@ static bool same_report(const struct pair *p, const struct frame *shape)
         fabs(got.frames - want.frames) > 0.05 + 2.0 / shape->width / shape->height ||
         !got.counts != !want.counts)
         return false;
-    for (size_t i = 0; want.counts && i < engine_counts_size(shape); i++)
+    for (size_t i = 0; want.counts && i < frame_counts_size(shape); i++)
         if (abs(got.counts[i] - want.counts[i]) > 1 + want.counts[i] / 16)
             return false;
     return true;

@@ -55,7 +55,7 @@ static void note(struct engine *e, char call, const struct frame *in)
 /* Figures that tell the picture; odd ones have no counts. Columns count from its number on. */
 static void learn(struct witness *w, const struct frame *in)
 {
-    for (size_t i = 0; i < engine_counts_size(in); i++)
+    for (size_t i = 0; i < frame_counts_size(in); i++)
         w->counts[i] = (uint8_t)(in->seq + i);
     w->report = (struct engine_report){.noise = (double)in->seq + 0.25,
                                        .frames = 2.0 * (double)in->seq,
@@ -255,7 +255,7 @@ static void check_report(struct owner *o, double noise, double frames, int first
     o->engine->ops->report(o->engine, &r);
     assert_true(r.noise == noise && r.frames == frames);
     assert_int_equal(r.counts == NULL, first_count < 0);
-    for (size_t i = 0; r.counts && i < engine_counts_size(&o->in); i++)
+    for (size_t i = 0; r.counts && i < frame_counts_size(&o->in); i++)
         assert_int_equal(r.counts[i], (uint8_t)(first_count + (int)i));
 }
 
@@ -278,7 +278,7 @@ static void test_report(void **state)
     o.in.height = o.out.height = 9;
     assert_int_equal(frame_alloc(&o.in), 0);
     assert_int_equal(frame_alloc(&o.out), 0);
-    assert_int_equal(engine_counts_size(&o.in), 2 * MAX_PAST / 8);
+    assert_int_equal(frame_counts_size(&o.in), 2 * MAX_PAST / 8);
     assert_int_equal(o.engine->ops->submit(o.engine, picture(&o, 8), &o.out, &f), 0);
     assert_int_equal(o.engine->ops->collect(o.engine), 0);
     check_report(&o, 8.25, 16.0, 8);

@@ -236,8 +236,8 @@ static void test_report(void **state)
         engine_reference.report(r.engine, &report);
         assert_true(report.noise > 0.0);
         assert_true(report.frames >= 1.0 && report.frames <= t + 1);
-        assert_int_equal(engine_counts_size(&r.in), 6 * 4);
-        for (size_t i = 0; i < engine_counts_size(&r.in); i++)
+        assert_int_equal(frame_counts_size(&r.in), 6 * 4);
+        for (size_t i = 0; i < frame_counts_size(&r.in); i++)
             assert_in_range(report.counts[i], 2, 2 * (t + 1));
         assert_true(t > 0 || (report.frames <= 1.0 && report.counts[5] == 2));
     }

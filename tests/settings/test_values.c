@@ -180,6 +180,7 @@ static void test_adjust(void **state)
         {"radius", "1", -3, 0, "0"},
         {"sigma-color", "18", 1, 0, "19"},
         {"sigma-color", "auto", -1, 12, "11"},
+        {"sigma-color", "auto", 1, 17.91324714, "19"},
         {"sigma-color", "2", -5, 0, "1"},
         {"sigma-space", "auto", 1, 2.5, "2.75"},
         {"sigma-space", "3", -1, 0, "2.75"},

@@ -59,7 +59,7 @@ static bool make_memory(struct average *a, const struct frame *x)
 
     free_memory(a);
     a->x = frame_like(x);
-    a->counts = malloc(engine_counts_size(x));
+    a->counts = malloc(frame_counts_size(x));
     made = !frame_alloc(&a->x);
     for (int i = 0; i < 2; i++)
         made = made && stored_alloc(&a->state[i], x) &&
@@ -104,8 +104,8 @@ static uint8_t block_count(const struct average *a, int bx, int by)
     double sum = 0.0;
     int n = 0;
 
-    for (int y = by; y < by + ENGINE_COUNT_BLOCK && y < a->x.height; y++)
-        for (int x = bx; x < bx + ENGINE_COUNT_BLOCK && x < a->x.width; x++, n++)
+    for (int y = by; y < by + FRAME_COUNT_BLOCK && y < a->x.height; y++)
+        for (int x = bx; x < bx + FRAME_COUNT_BLOCK && x < a->x.width; x++, n++)
             sum += average_count(a, x, y);
     return (uint8_t)(2.0 * sum / n + 0.5);
 }
@@ -116,8 +116,8 @@ void average_report(struct average *a, struct engine_report *ret)
     uint8_t *count = a->counts;
     double sum = 0.0;
 
-    for (int y = 0; y < height; y += ENGINE_COUNT_BLOCK)
-        for (int x = 0; x < width; x += ENGINE_COUNT_BLOCK)
+    for (int y = 0; y < height; y += FRAME_COUNT_BLOCK)
+        for (int x = 0; x < width; x += FRAME_COUNT_BLOCK)
             *count++ = block_count(a, x, y);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)

@@ -141,7 +141,7 @@ static int make_mean(struct history *h)
     for (int i = 0; i < 2; i++)
         if (levels_alloc(&h->mean[i], f))
             return -ENOMEM;
-    h->counts = malloc(engine_counts_size(f));
+    h->counts = malloc(frame_counts_size(f));
     h->scratch = calloc((size_t)h->n_threads, sizeof(*h->scratch));
     return h->counts && h->scratch ? search_create(&h->search, f) : -ENOMEM;
 }
@@ -383,8 +383,8 @@ void history_input(const struct history *h, const struct filter *f, struct band_
 /* The sum of the counts of a block. */
 static int block_sum(const struct levels *l, const struct frame *f, int left, int top, int *n)
 {
-    const int right = left + ENGINE_COUNT_BLOCK < f->width ? left + ENGINE_COUNT_BLOCK : f->width;
-    const int below = top + ENGINE_COUNT_BLOCK < f->height ? top + ENGINE_COUNT_BLOCK : f->height;
+    const int right = left + FRAME_COUNT_BLOCK < f->width ? left + FRAME_COUNT_BLOCK : f->width;
+    const int below = top + FRAME_COUNT_BLOCK < f->height ? top + FRAME_COUNT_BLOCK : f->height;
     int sum = 0;
 
     for (int y = top; y < below; y++)
@@ -400,8 +400,8 @@ static void report_counts(struct history *h, struct engine_report *ret)
     uint8_t *count = h->counts;
     int64_t all = 0;
 
-    for (int y = 0; y < f->height; y += ENGINE_COUNT_BLOCK)
-        for (int x = 0; x < f->width; x += ENGINE_COUNT_BLOCK) {
+    for (int y = 0; y < f->height; y += FRAME_COUNT_BLOCK)
+        for (int x = 0; x < f->width; x += FRAME_COUNT_BLOCK) {
             int n;
             const int sum = block_sum(&h->mean[h->newest], f, x, y, &n);
 
