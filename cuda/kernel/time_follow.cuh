@@ -3,7 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "cuda/kernel/time_device.cuh"
-#include "filter/noise.h"
+#include "filter/noise_follow.h"
 
 #define LANE_BINS (TIME_BINS / 32)
 #define SEEN 4 /* the first bin of blocks that a camera saw; all those before are in lane 0 */

@@ -1,0 +1,56 @@
+#pragma once
+/* How the estimate of noise.h goes from one picture to the next. Compiled for the CPU and for the
+ * GPU, which has to know it in the middle of a frame. Pure arithmetic. */
+#include <stdbool.h>
+
+/* What a picture was compared with. */
+enum noise_compared {
+    NOISE_FIRST,   /* nothing: what was known before can only fall */
+    NOISE_NEXT,    /* the picture before */
+    NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate
+                    * falls, and rises only after a long time, because a mean trusts in it */
+};
+
+#ifdef __CUDACC__
+#define NOISE_FUNCTION static __host__ __device__ inline
+#else
+#define NOISE_FUNCTION static inline
+#endif
+
+#define NOISE_SHARE 4096       /* scale of the share in struct noise_sums */
+#define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
+#define NOISE_LEAST_SHARE 0.1  /* white noise has 0.14; a pattern may have 0, which is no noise */
+
+/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
+NOISE_FUNCTION double noise_towards(double old, double now)
+{
+    const double step = 0.15 * (now - old);
+
+    return old + (step < 0.03 * old ? step : 0.03 * old);
+}
+
+/* One class of one picture more, which was measured at @now. The second picture sets what the first
+ * could not know. What stays far above for many pictures is no motion, but another light. */
+NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, double now,
+                                 int n_frames, enum noise_compared compared)
+{
+    const bool rises = compared == NOISE_NEXT;
+    const int run = rises ? 10 : 60;
+
+    if (n_frames == 0) {
+        *variance = now < NOISE_FIRST_MOST ? now : NOISE_FIRST_MOST;
+        return;
+    }
+    if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
+        *above = 0;
+    } else {
+        *low = *above && *low < now ? *low : now;
+        ++*above;
+    }
+    if (*above == run) {
+        *variance = *low;
+        *above = 0;
+    } else if (rises || now < *variance) {
+        *variance = n_frames == 1 ? now : noise_towards(*variance, now);
+    }
+}
