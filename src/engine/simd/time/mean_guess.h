@@ -286,7 +286,7 @@ static void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int ro
 }
 
 /* Makes all that row @y of a guess needs. */
-static void mean_reach(const struct mean_job *j, struct mean_guess *g, int y)
+static inline void mean_reach(const struct mean_job *j, struct mean_guess *g, int y)
 {
     const int last = j->x.height - 1, goal = y + 2 < last ? y + 2 : last;
 

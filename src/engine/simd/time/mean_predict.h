@@ -197,7 +197,7 @@ static void mean_predict_counts(const struct mean_job *j, struct mean_guess *g, 
 }
 
 /* P_1 and m_1 of a row of blocks. */
-static void mean_predict_blocks(const struct mean_job *j, struct mean_guess *g, int row)
+static inline void mean_predict_blocks(const struct mean_job *j, struct mean_guess *g, int row)
 {
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const int first = j->left / MOTION_BLOCK - 2, last = (j->right - 1) / MOTION_BLOCK + 2;

@@ -2,7 +2,7 @@
 /* The end of step 2, steps 3 and 4 of engine/time/average.h, and all of them for a strip. */
 #include "engine/simd/time/mean_guess.h"
 
-static void mean_brightness(const uint8_t *row, size_t stride, uint8_t *restrict to, int n)
+static inline void mean_brightness(const uint8_t *row, size_t stride, uint8_t *restrict to, int n)
 {
     const uint8_t *above = row - stride, *below = row + stride;
 
@@ -274,7 +274,7 @@ static bool mean_any_moved(const struct mean_job *j, int row)
     return false;
 }
 
-static void mean_strip(const struct mean_job *j)
+static inline void mean_strip(const struct mean_job *j)
 {
     struct mean_scratch *w = j->scratch;
     bool moved = false;

@@ -221,7 +221,7 @@ static void noise_block(const struct noise_job *j, struct noise_sums *sums, int 
     noise_count(sums, &j->form, &still, j->before ? &moved : NULL, j->before ? &left : NULL);
 }
 
-static void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
+static inline void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
 {
     for (int x = 0; x + NOISE_BLOCK <= j->now->width; x += NOISE_BLOCK)
         noise_block(j, sums, x, NOISE_BLOCK * row);
