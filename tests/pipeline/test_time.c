@@ -75,13 +75,17 @@ static struct filter wanted;
 /* The newest frame was treated as is wanted. */
 static bool is_so(struct bench *b)
 {
-    const struct call *last = &recording.calls[recording.n_calls - 1];
+    const int n = recording.n_calls;
+    const struct call *last;
 
     (void)b;
-    return recording.n_calls &&
-           (filter_acts(&wanted) ? last->what == 'x' && last->filter.radius == wanted.radius &&
-                                       last->filter.temporal == wanted.temporal
-                                 : last->what == '-');
+    if (n == 0)
+        return false;
+    last = &recording.calls[n - 1];
+    if (!filter_acts(&wanted))
+        return last->what == '-';
+    return last->what == 'x' && last->filter.radius == wanted.radius &&
+           last->filter.temporal == wanted.temporal;
 }
 
 static void play_changes(struct bench *b)
