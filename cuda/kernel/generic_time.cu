@@ -1,6 +1,6 @@
 /* The kernel for stored frames in every case: any format, any sigma, in single precision. It is
  * that of generic.cu but for the tile, which holds 16 bits of each component, the range sigma,
- * which each pixel has for itself, and the frames, of which there may be several. Thread blocks are
+ * which each pixel has for itself, and the frames, one or more. Thread blocks are
  * as large as shared memory allows. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_filter.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-/* The half2 kernel for stored frames, of which there may be several, and for range sigmas that
+/* The half2 kernel for stored frames, one or more, and for range sigmas that
  * differ from pixel to pixel.
  *
  * Colours have a scale of their own here, which serves all sigmas: 2^-8, so that squares fit into

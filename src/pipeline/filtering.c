@@ -122,16 +122,9 @@ static int show(struct filtering *f, const struct job *j)
 }
 
 /* Why the engine did not take or finish a frame. */
-static const char *failure(const struct filtering *f, int code)
+static const char *failure(int code)
 {
-    const struct filter_request w = stream_filter_request(f->stream);
-
-    if (code != -EINVAL)
-        return strerror(-code);
-    return filter_looks_back(&w.filter)
-               ? "it does not know earlier frames, which temporal and sigma-color = auto take "
-                 "(temporal = 1 and a number for sigma-color go without)"
-               : "pictures of this size and format are not for it";
+    return code == -EINVAL ? "pictures of this size and format are not for it" : strerror(-code);
 }
 
 /* Waits for the frame submitted first, which is @j's, and asks what the engine learned with it. */
@@ -161,7 +154,7 @@ static int replace_engine(struct filtering *f, int code)
     if (!f->engine->ops->on_device)
         return code;
     log_error("engine %s (%s) failed: %s; the CPU takes over", f->engine->ops->name,
-              f->engine->device, failure(f, code));
+              f->engine->device, failure(code));
     r = stand_in(f, &failed);
     f->run = f->jobs[0].slot->run; /* it has nothing to forget */
     for (int i = 0; i < f->n_jobs && r == 0; i++) {
@@ -385,7 +378,7 @@ void *filtering_run(void *arg)
         r = step(f);
     if (r && r != -EPIPE) {
         (void)error_set(&err, r, "engine %s failed: %s",
-                        f->engine ? f->engine->ops->name : f->config.stand_in->name, failure(f, r));
+                        f->engine ? f->engine->ops->name : f->config.stand_in->name, failure(r));
         stream_fail(f->stream, r, &err);
         stream_signal(f->stream, STREAM_EVENT_STOP);
     }

@@ -10,7 +10,7 @@
  * B3: binomial 3x3. box5, box13: means over 5x5, 13x13.
  *
  *   0. First frame, or after a break: H = x, n = 1. A frame with the very bytes of the one before
- *      changes nothing.
+ *      changes nothing, but see noise_repeat().
  *   1. Predict twice: P_0 = H of the frame before at the same place, with m_0 = n there; P_1 = H
  *      along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, chroma
  *      linearly;

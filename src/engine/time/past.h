@@ -1,5 +1,5 @@
 #pragma once
-/* Whether a frame goes on from the one before: every engine asks here, so that all begin anew at
+/* Whether a frame goes on from the one before: every engine asks here, so that all start again at
  * the same frames. A frame goes on if the one before was of the same format, size and colour, and
  * filtered with the same `temporal` and `temporal_mode`, unless frames between them were lost that
  * took more than a quarter of a second: the frames of a file are stamped when they are read, which

@@ -16,5 +16,5 @@ struct clip {
 #define CLIP_HEIGHT 360
 #define CLIP_FRAMES 48
 
-/* The last was made after all numbers of the filter had been chosen. NULL ends. */
+/* No number of the filter was chosen by looking at the last. NULL ends. */
 extern const struct clip clip_table[];
