@@ -73,9 +73,8 @@ static void levels_free(struct levels *l)
 
 static void free_mean(struct history *h)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         levels_free(&h->mean[i]);
-    }
     search_destroy(h->search);
     h->search = NULL;
     free(h->counts);
