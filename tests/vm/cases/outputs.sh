@@ -98,13 +98,16 @@ closed_pipe() {
 out_of_memory() {
     local kb status refused=0
     for kb in 30000 40000 60000 80000 100000 120000 140000; do
+        (
+            ulimit -v "$kb"
+            "$bilatcam" --version
+        ) > /dev/null 2>&1 || continue
         status=0
         (
             ulimit -v "$kb"
             exec timeout "$wait_limit" "$bilatcam" --threads 2 -i "$camera" --format yuyv \
                 --size 1920x1080 --frames 1 -o null:
         ) > out.log 2>&1 || status=$?
-        [ "$status" != 127 ] || continue
         [ "$status" != 0 ] || break
         [ "$status" = 1 ] || fail "status $status with $kb kB"
         [ "$(grep -cE 'memory|cannot start' out.log)" = 1 ] ||
