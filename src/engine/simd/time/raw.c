@@ -24,7 +24,8 @@ int raw_alloc(struct frame *f, const struct frame *in)
     *f = frame_like(in);
     f->format = planes_of(in->format);
     for (int p = 0; p < format_table[f->format].planes; p++) {
-        f->stride[p] = (frame_row_bytes(f, p) + 3 * RAW_PAD - 1) / RAW_PAD * RAW_PAD;
+        /* An odd multiple, so that the rows of a block do not share a few lines of the cache. */
+        f->stride[p] = (frame_row_bytes(f, p) + 3 * RAW_PAD - 1) / RAW_PAD * RAW_PAD | RAW_PAD;
         start[p] = n + RAW_PAD * (f->stride[p] + 1);
         n += f->stride[p] * (size_t)(frame_plane_rows(f, p) + 2 * RAW_PAD);
     }
