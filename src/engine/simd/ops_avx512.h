@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #include "engine/simd/rows.h"
-#include "engine/simd/sad_avx2.h"
+#include "engine/simd/time/sads_avx2.h"
 
 #define LANES 32
 

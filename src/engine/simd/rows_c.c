@@ -143,16 +143,30 @@ static inline F f_lower_exponent(F p, F t)
     return from_bits(lower_exponent(bits(p), bits(t)));
 }
 
-/* The sum of absolute differences of 16x16 samples. */
-static int sad_16x16(const uint8_t window[256], const uint8_t *p, size_t stride)
+static int32_t sad_16x16(const uint8_t *a, const uint8_t *b, size_t stride)
 {
-    int sum = 0;
+    int32_t sum = 0;
 
-    for (int y = 0; y < 16; y++)
+    for (int y = 0; y < 16; y++, a += stride, b += stride)
         for (int x = 0; x < 16; x++)
-            sum += abs(window[16 * y + x] - p[(size_t)y * stride + (size_t)x]);
-    return sum;
+            sum += abs(a[x] - b[x]);
+    return 4 * sum;
 }
+
+static int32_t sad_8x8(const uint16_t *a, const uint16_t *b, size_t stride)
+{
+    uint16_t sum[8] = {0};
+    int32_t all = 0;
+
+    for (int y = 0; y < 8; y++, a += stride, b += stride)
+        for (int x = 0; x < 8; x++)
+            sum[x] = (uint16_t)(sum[x] + (a[x] > b[x] ? a[x] - b[x] : b[x] - a[x]));
+    for (int x = 0; x < 8; x++)
+        all += sum[x];
+    return all;
+}
+
+#include "engine/simd/time/sads_single.h"
 
 #include "engine/simd/rows_kernels.h"
 

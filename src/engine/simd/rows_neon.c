@@ -97,18 +97,29 @@ static inline F f_lower_exponent(F p, F t)
         vsubq_s32(vreinterpretq_s32_f32(p), vshlq_n_s32(vreinterpretq_s32_f32(t), 23)));
 }
 
-static inline int sad_16x16(const uint8_t window[256], const uint8_t *p, size_t stride)
+static inline int32_t sad_16x16(const uint8_t *a, const uint8_t *b, size_t stride)
 {
     uint16x8_t low = vdupq_n_u16(0), high = low;
 
-    for (int y = 0; y < 16; y++, p += stride) {
-        const uint8x16_t a = vld1q_u8(window + 16 * y), b = vld1q_u8(p);
+    for (int y = 0; y < 16; y++, a += stride, b += stride) {
+        const uint8x16_t p = vld1q_u8(a), q = vld1q_u8(b);
 
-        low = vabal_u8(low, vget_low_u8(a), vget_low_u8(b));
-        high = vabal_u8(high, vget_high_u8(a), vget_high_u8(b));
+        low = vabal_u8(low, vget_low_u8(p), vget_low_u8(q));
+        high = vabal_u8(high, vget_high_u8(p), vget_high_u8(q));
     }
-    return (int)vaddlvq_u16(vaddq_u16(low, high));
+    return 4 * (int32_t)vaddlvq_u16(vaddq_u16(low, high));
 }
+
+static inline int32_t sad_8x8(const uint16_t *a, const uint16_t *b, size_t stride)
+{
+    uint16x8_t sum = vdupq_n_u16(0);
+
+    for (int y = 0; y < 8; y++, a += stride, b += stride)
+        sum = vabaq_u16(sum, vld1q_u16(a), vld1q_u16(b));
+    return (int32_t)vaddlvq_u16(sum);
+}
+
+#include "engine/simd/time/sads_single.h"
 
 #include "engine/simd/rows_kernels.h"
 

@@ -39,7 +39,7 @@ static int levels_create(struct pyramid_levels *p, int top, int width, int heigh
         height = (height + 1) / 2;
         l->width = width;
         l->height = height;
-        l->stride = (size_t)(width + 2 * SEARCH_PAD + 31) / 32 * 32;
+        l->stride = (size_t)(width + 2 * SEARCH_PAD + 31) / 32 * 32 | 32; /* odd, as in raw.c */
         at[k] = n + SEARCH_PAD * (l->stride + 1);
         n += (size_t)(height + 2 * SEARCH_PAD) * l->stride;
     }
@@ -67,7 +67,8 @@ int search_create(struct search **ret, const struct frame *shape)
 
         g->cols = (shape->width + side - 1) / side;
         g->rows = (shape->height + side - 1) / side;
-        g->vector = calloc((size_t)g->cols * (size_t)g->rows, sizeof(*g->vector));
+        g->stride = g->cols + 2;
+        g->vector = calloc((size_t)g->stride * (size_t)(g->rows + 2), sizeof(*g->vector));
         made = made && g->vector;
     }
     s->found = calloc((size_t)s->grid[0].cols * (size_t)s->grid[0].rows, sizeof(*s->found));

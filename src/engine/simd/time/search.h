@@ -32,13 +32,21 @@ struct search_level {
 };
 
 struct search_vector {
-    int16_t x, y; /* samples of its level */
+    int16_t x, y; /* samples of the level that is searched */
 };
 
+/* What a level found, for the one below it. Around the blocks are vectors of 0, where the contract
+ * repeats the edge: either one is a candidate there anyway. */
 struct search_grid {
     int cols, rows;
-    struct search_vector *vector; /* one per block */
+    ptrdiff_t stride;
+    struct search_vector *vector;
 };
+
+static inline struct search_vector *search_at(const struct search_grid *g, int col, int row)
+{
+    return g->vector + (row + 1) * g->stride + col + 1;
+}
 
 /* One level. */
 struct search_job {

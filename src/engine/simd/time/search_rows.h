@@ -1,132 +1,129 @@
 #pragma once
-/* The search for one row of blocks, as every set of row kernels compiles it. A vector that is a
- * candidate twice is tried once: the first of the cheapest wins. */
+/* The search for one row of blocks, as every set of row kernels compiles it. The set's file has the
+ * sums of absolute differences of a window @a and a window @b, and those of the nine windows
+ * around @b (@b is number 4); rows are @stride samples apart:
+ *   sad_16x16(), sads_16x16()  of luma, times four, which is level 0
+ *   sads_8x8()                 of the other levels */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/simd/time/search.h"
 
-/* Where the SAD of a window is least so far. */
-struct search_best {
-    int cost, sad, x, y;
-};
-
 struct search_price {
-    int not_zero, away, x, y;
+    int not_zero, away;
+    struct search_vector expected;
 };
 
-/* The sum of absolute differences of 8x8 samples. */
-static inline int search_sad8(const uint16_t window[64], const uint16_t *p, size_t stride)
+/* Cost and number of a candidate in one, so that the least is the first of the cheapest. */
+static inline int32_t search_key(const struct search_price *price, int x, int y, int32_t sad,
+                                 int number)
 {
-    uint16_t sum[8] = {0};
-    int all = 0;
+    const int away = abs(x - price->expected.x) + abs(y - price->expected.y);
 
-    for (int y = 0; y < 8; y++, p += stride)
-        for (int x = 0; x < 8; x++) {
-            const uint16_t a = window[8 * y + x], b = p[x];
-
-            sum[x] = (uint16_t)(sum[x] + (a > b ? a - b : b - a));
-        }
-    for (int x = 0; x < 8; x++)
-        all += sum[x];
-    return all;
+    return (sad + price->away * away + (x | y ? price->not_zero : 0)) * 64 + number;
 }
 
-static inline void search_keep(struct search_best *best, const struct search_price *price, int x,
-                               int y, int sad)
+/* The least of @best and the keys of the 3x3 vectors around @v, numbered from @first on. Compilers
+ * make one vector of eight of them, unless this is inlined: then GCC 12 takes them one by one. */
+static __attribute__((noinline)) int32_t search_least(int32_t best,
+                                                      const struct search_price *price,
+                                                      const int32_t sad[9], struct search_vector v,
+                                                      int first)
 {
-    const int cost = sad + (x || y ? price->not_zero : 0) +
-                     price->away * (abs(x - price->x) + abs(y - price->y));
+    static const int32_t dx[8] = {-1, 0, 1, -1, 0, 1, -1, 0};
+    static const int32_t dy[8] = {-1, -1, -1, 0, 0, 0, 1, 1};
+    const int32_t last = search_key(price, v.x + 1, v.y + 1, sad[8], first + 8);
 
-    if (cost < best->cost)
-        *best = (struct search_best){cost, sad, x, y};
+    for (int i = 0; i < 8; i++) {
+        const int32_t key = search_key(price, v.x + dx[i], v.y + dy[i], sad[i], first + i);
+
+        best = key < best ? key : best;
+    }
+    return last < best ? last : best;
 }
 
-static inline struct search_vector search_twice(const struct search_grid *g, int col, int row)
+/* The one with number @i of those around @v. */
+static inline struct search_vector search_near(struct search_vector v, int i)
 {
-    const int c = col < 0 ? 0 : col >= g->cols ? g->cols - 1 : col;
-    const int r = row < 0 ? 0 : row >= g->rows ? g->rows - 1 : row;
-    const struct search_vector v = g->vector[r * g->cols + c];
-
-    return (struct search_vector){(int16_t)(2 * v.x), (int16_t)(2 * v.y)};
+    return (struct search_vector){(int16_t)(v.x + i % 3 - 1), (int16_t)(v.y + i / 3 - 1)};
 }
 
-/* Which vectors of a block were tried, by the number of the block. */
-struct search_seen {
-    uint16_t by[64][64];
+static inline bool search_same(struct search_vector a, struct search_vector b)
+{
+    return !memcmp(&a, &b, sizeof(a));
+}
+
+static inline ptrdiff_t search_away(struct search_vector v, size_t stride)
+{
+    return v.y * (ptrdiff_t)stride + v.x;
+}
+
+/* Where a window of 8x8 is in both pictures. */
+struct search_window {
+    const uint16_t *now, *before;
+    size_t stride;
 };
 
-static inline void search_around(struct search_best *best, const struct search_price *price,
-                                 const uint16_t window[64], const uint16_t *p, size_t stride,
-                                 struct search_vector v, int reach, struct search_seen *seen,
-                                 uint16_t block)
+/* 5x5 vectors around 0, from four times 3x3 of them. */
+static inline struct search_vector search_top(const struct search_window *w)
 {
-    for (int y = v.y - reach; y <= v.y + reach; y++)
-        for (int x = v.x - reach; x <= v.x + reach; x++) {
-            if (seen->by[y & 63][x & 63] == block)
-                continue;
-            seen->by[y & 63][x & 63] = block;
-            search_keep(best, price, x, y,
-                        search_sad8(window, p + (ptrdiff_t)y * (ptrdiff_t)stride + x, stride));
+    const struct search_price price = {.not_zero = 16, .away = 12};
+    int32_t best = INT32_MAX;
+    int32_t sad[5][5], part[9];
+
+    for (int k = 0; k < 4; k++) {
+        const int x = k % 2 * 2, y = k / 2 * 2;
+
+        sads_8x8(part, w->now, w->before + (y - 1) * (ptrdiff_t)w->stride + x - 1, w->stride);
+        for (int i = 0; i < 9; i++)
+            sad[y + i / 3][x + i % 3] = part[i];
+    }
+    for (int y = 0; y < 5; y++)
+        for (int x = 0; x < 5; x++) {
+            const int32_t key = search_key(&price, x - 2, y - 2, sad[y][x], 5 * y + x);
+
+            best = key < best ? key : best;
         }
+    return (struct search_vector){(int16_t)((best & 63) % 5 - 2), (int16_t)((best & 63) / 5 - 2)};
 }
 
-static void search_coarse_block(const struct search_job *j, struct search_seen *seen, int col,
-                                int row)
+static inline struct search_vector
+search_between(const struct search_window *w, const struct search_grid *parents, int col, int row)
+{
+    const struct search_vector *v = search_at(parents, col / 2, row / 2);
+    const ptrdiff_t x = col % 2 ? 1 : -1, y = row % 2 ? parents->stride : -parents->stride;
+    const struct search_vector around[6] = {{0, 0}, v[0], v[x], v[y], v[-x], v[-y]};
+    const struct search_price price = {40, 4, v[0]};
+    int32_t best = INT32_MAX;
+
+    /* A vector that is there twice is tried around once. */
+    for (int i = 0; i < 6; i++) {
+        int32_t sad[9];
+        int k = 0;
+
+        while (!search_same(around[k], around[i]))
+            k++;
+        if (k < i)
+            continue;
+        sads_8x8(sad, w->now, w->before + search_away(around[i], w->stride), w->stride);
+        best = search_least(best, &price, sad, around[i], 9 * i);
+    }
+    return search_near(around[(best & 63) / 9], (best & 63) % 9);
+}
+
+static void search_coarse_block(const struct search_job *j, int col, int row)
 {
     const size_t stride = j->now->stride;
-    const ptrdiff_t at = (ptrdiff_t)(4 * row - 2) * (ptrdiff_t)stride + 4 * col - 2;
-    const uint16_t *p = j->before->sample + at;
-    const uint16_t block = (uint16_t)(col + 1);
-    struct search_best best = {.cost = INT32_MAX};
-    struct search_price price = {.not_zero = 16, .away = 12};
-    uint16_t window[64];
+    const ptrdiff_t at = (4 * row - 2) * (ptrdiff_t)stride + 4 * col - 2;
+    const struct search_window w = {j->now->sample + at, j->before->sample + at, stride};
 
-    for (int y = 0; y < 8; y++)
-        memcpy(&window[8 * y], j->now->sample + at + (ptrdiff_t)y * (ptrdiff_t)stride,
-               8 * sizeof(window[0]));
-    if (j->level == j->top) {
-        search_around(&best, &price, window, p, stride, (struct search_vector){0, 0}, 2, seen,
-                      block);
-    } else {
-        const int c = col / 2, r = row / 2, sx = col % 2 ? 1 : -1, sy = row % 2 ? 1 : -1;
-        const struct search_vector around[] = {{0, 0},
-                                               search_twice(j->parents, c, r),
-                                               search_twice(j->parents, c + sx, r),
-                                               search_twice(j->parents, c, r + sy),
-                                               search_twice(j->parents, c - sx, r),
-                                               search_twice(j->parents, c, r - sy)};
+    const struct search_vector v =
+        j->level == j->top ? search_top(&w) : search_between(&w, j->parents, col, row);
 
-        price = (struct search_price){40, 4, around[1].x, around[1].y};
-        for (int i = 0; i < 6; i++)
-            search_around(&best, &price, window, p, stride, around[i], 1, seen, block);
-    }
-    j->grid->vector[row * j->grid->cols + col] =
-        (struct search_vector){(int16_t)best.x, (int16_t)best.y};
+    *search_at(j->grid, col, row) = (struct search_vector){(int16_t)(2 * v.x), (int16_t)(2 * v.y)};
 }
 
 /* --- level 0, whose samples are four times those of luma --- */
-
-struct search_window {
-    uint8_t now[256];
-    const uint8_t *before;
-    size_t stride;
-    int x, y; /* the middle of what is known */
-    int sad[3][3];
-};
-
-static inline int search_sad_at(const struct search_window *w, int x, int y)
-{
-    return 4 * sad_16x16(w->now, w->before + (ptrdiff_t)y * (ptrdiff_t)w->stride + x, w->stride);
-}
-
-/* The same, but what is known is not computed again. */
-static inline int search_known(const struct search_window *w, int x, int y)
-{
-    const int dx = x - w->x + 1, dy = y - w->y + 1;
-
-    return dx >= 0 && dx <= 2 && dy >= 0 && dy <= 2 ? w->sad[dy][dx] : search_sad_at(w, x, y);
-}
 
 struct search_fit {
     int num, den;
@@ -152,72 +149,83 @@ static inline int search_eighths(struct search_fit f)
     return f.num < 0 ? -n : n;
 }
 
-static struct motion_vector search_fraction(const struct search_window *w,
-                                            const struct search_best *v)
+static inline struct motion_vector search_fraction(const int32_t sad[9], struct search_vector v)
 {
-    const struct search_fit x =
-        search_fit(search_known(w, v->x - 1, v->y), v->sad, search_known(w, v->x + 1, v->y));
-    const struct search_fit y =
-        search_fit(search_known(w, v->x, v->y - 1), v->sad, search_known(w, v->x, v->y + 1));
+    const struct search_fit x = search_fit(sad[3], sad[4], sad[5]);
+    const struct search_fit y = search_fit(sad[1], sad[4], sad[7]);
 
-    if (!v->x && !v->y && (x.flat || 5 * abs(x.num) < x.den) && (y.flat || 5 * abs(y.num) < y.den))
+    if (!(v.x | v.y) && (x.flat | (5 * abs(x.num) < x.den)) & (y.flat | (5 * abs(y.num) < y.den)))
         return (struct motion_vector){0, 0};
-    return (struct motion_vector){(int16_t)(8 * v->x + search_eighths(x)),
-                                  (int16_t)(8 * v->y + search_eighths(y))};
+    return (struct motion_vector){(int16_t)(8 * v.x + search_eighths(x)),
+                                  (int16_t)(8 * v.y + search_eighths(y))};
 }
 
 static void search_full_block(const struct search_job *j, int col, int row)
 {
     const size_t stride = j->luma_now->stride[0];
-    const ptrdiff_t at = (ptrdiff_t)(8 * row - 4) * (ptrdiff_t)stride + 8 * col - 4;
-    const struct search_vector v = search_twice(j->parents, col, row);
-    const struct search_vector others[] = {
-        search_twice(j->parents, col - 1, row), search_twice(j->parents, col + 1, row),
-        search_twice(j->parents, col, row - 1), search_twice(j->parents, col, row + 1)};
-    const struct search_price price = {230, 11, v.x, v.y};
-    struct search_best best = {.cost = INT32_MAX};
-    struct search_window w = {
-        .before = j->luma_before->plane[0] + at, .stride = stride, .x = v.x, .y = v.y};
+    const ptrdiff_t at = (8 * row - 4) * (ptrdiff_t)stride + 8 * col - 4;
+    const uint8_t *now = j->luma_now->plane[0] + at, *before = j->luma_before->plane[0] + at;
+    const struct search_vector *m = search_at(j->parents, col, row), v = m[0];
+    const struct search_vector others[5] = {
+        {0, 0}, m[-1], m[1], m[-j->parents->stride], m[j->parents->stride]};
+    const struct search_price price = {230, 11, v};
+    struct search_vector ret;
+    int32_t best;
+    int32_t sad[9];
 
-    for (int y = 0; y < 16; y++)
-        memcpy(&w.now[16 * y], j->luma_now->plane[0] + at + (ptrdiff_t)y * (ptrdiff_t)stride, 16);
-    for (int y = 0; y < 3; y++)
-        for (int x = 0; x < 3; x++)
-            w.sad[y][x] = search_sad_at(&w, v.x + x - 1, v.y + y - 1);
-    search_keep(&best, &price, 0, 0, search_known(&w, 0, 0));
-    for (int y = 0; y < 3; y++)
-        for (int x = 0; x < 3; x++)
-            search_keep(&best, &price, v.x + x - 1, v.y + y - 1, w.sad[y][x]);
-    for (int i = 0; i < 4; i++)
-        if (abs(others[i].x - v.x) > 1 || abs(others[i].y - v.y) > 1)
-            search_keep(&best, &price, others[i].x, others[i].y,
-                        search_sad_at(&w, others[i].x, others[i].y));
-    j->found[row * j->grid->cols + col] = search_fraction(&w, &best);
+    sads_16x16(sad, now, before + search_away(v, stride), stride);
+    best = search_least(INT32_MAX, &price, sad, v, 1);
+    for (int i = 0; i < 5; i++) {
+        const struct search_vector o = others[i];
+        const int x = o.x - v.x + 1, y = o.y - v.y + 1;
+        const bool known = (unsigned)x <= 2 && (unsigned)y <= 2;
+        int32_t key;
+
+        if (known && i > 0)
+            continue;
+        key = search_key(&price, o.x, o.y,
+                         known ? sad[3 * y + x]
+                               : sad_16x16(now, before + search_away(o, stride), stride),
+                         i ? 9 + i : 0);
+        best = key < best ? key : best;
+    }
+    best &= 63;
+    ret = best == 0 ? others[0] : best < 10 ? search_near(v, best - 1) : others[best - 9];
+    if (!search_same(ret, v))
+        sads_16x16(sad, now, before + search_away(ret, stride), stride);
+    j->found[row * j->grid->cols + col] = search_fraction(sad, ret);
 }
 
 static void search_row(const struct search_job *j, int row)
 {
-    struct search_seen seen;
-
-    if (j->level > 0)
-        memset(&seen, 0, sizeof(seen));
     for (int col = 0; col < j->grid->cols; col++)
         if (j->level > 0)
-            search_coarse_block(j, &seen, col, row);
+            search_coarse_block(j, col, row);
         else
             search_full_block(j, col, row);
 }
 
-/* A row of the level above two rows. */
+/* A row of the level above two rows. Neighbours are loaded as one word, so that a compiler makes
+ * vectors of it. */
 static void search_halve(const uint16_t *a, const uint16_t *b, uint16_t *restrict to, int n)
 {
-    for (int x = 0; x < n; x++)
-        to[x] = (uint16_t)((a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2);
+    for (int x = 0; x < n; x++) {
+        uint32_t p, q;
+
+        memcpy(&p, a + 2 * x, sizeof(p));
+        memcpy(&q, b + 2 * x, sizeof(q));
+        to[x] = (uint16_t)(((p & 0xFFFF) + (p >> 16) + (q & 0xFFFF) + (q >> 16) + 2) >> 2);
+    }
 }
 
 /* The same from luma, of which level 0 is four times. */
 static void search_halve_luma(const uint8_t *a, const uint8_t *b, uint16_t *restrict to, int n)
 {
-    for (int x = 0; x < n; x++)
-        to[x] = (uint16_t)(a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1]);
+    for (int x = 0; x < n; x++) {
+        uint16_t p, q;
+
+        memcpy(&p, a + 2 * x, sizeof(p));
+        memcpy(&q, b + 2 * x, sizeof(q));
+        to[x] = (uint16_t)((p & 0xFF) + (p >> 8) + (q & 0xFF) + (q >> 8));
+    }
 }
