@@ -124,7 +124,9 @@ static void log_progress(const struct status *s)
              s->state, s->second.fps, in_ms(s->second.latency.p50_ns),
              in_ms(s->second.latency.p99_ns), in_ms(s->second.added.p50_ns),
              in_ms(s->second.added.p99_ns), s->radius_last, s->radius_requested,
-             strcmp(s->search, "off") ? "" : " without the search for motion",
+             !strcmp(s->search, "off")    ? " without the search for motion"
+             : !strcmp(s->search, "none") ? " without the mean over frames"
+                                          : "",
              (unsigned long long)s->frames_out, (unsigned long long)s->frames_dropped,
              (unsigned long long)s->frames_bad);
 }

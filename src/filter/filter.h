@@ -49,10 +49,13 @@ static inline bool filter_acts(const struct filter *f)
     return f->radius > 0 || f->temporal > 1;
 }
 
-/* Whether @f follows what moves: "on", "off", or "" where it would not anyway. */
-static inline const char *filter_search(const struct filter *f)
+/* Whether @f follows what moves: "on", "off", "none" as it does not even average, or "" where that
+ * was not @asked for. */
+static inline const char *filter_search(const struct filter *asked, const struct filter *f)
 {
-    return !filter_averages(f) ? "" : f->no_search ? "off" : "on";
+    if (!filter_averages(asked))
+        return "";
+    return !filter_averages(f) ? "none" : f->no_search ? "off" : "on";
 }
 
 /* The most frames that @mode may have. */

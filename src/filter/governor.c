@@ -11,6 +11,8 @@
  * that the first step down is far enough. */
 #define BASE_START 40.0
 #define BASE_MAX 400.0
+#define ALONE_START 0.6 /* of base */
+#define ALONE_MAX 0.95
 #define SEARCH_MAX 1000.0
 #define SEARCH_SECONDS 60 /* what was too dear for so long is tried again */
 
@@ -20,32 +22,92 @@
 #define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static double budget_ns(const struct governor *g)
 {
     return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval_ns;
 }
 
-/* The cheapest rung from @rung to the one asked for; of several the highest. */
-static int cheapest(const struct governor_config *config, int rung)
+static struct governor_cost cost_of(const struct governor *g, int64_t ns, int rung)
 {
-    int best = config->top;
+    const struct governor_config *c = &g->config;
 
-    for (int r = config->top - 1; r >= rung; r--)
-        if (config->cost[r] < config->cost[best])
+    return (struct governor_cost){.ns = (double)ns,
+                                  .units = c->cost[rung],
+                                  .searched = c->search && rung >= c->search,
+                                  .alone = rung < c->mean};
+}
+
+static bool same_rung(struct governor_cost a, struct governor_cost b)
+{
+    return a.alone == b.alone && a.units >= b.units && a.units <= b.units;
+}
+
+static double units_of(const struct governor *g, struct governor_cost c)
+{
+    return c.units + (c.searched ? g->search : 0.0) + (c.alone ? g->alone : g->base);
+}
+
+static double scale_of(const struct governor *g, struct governor_cost c)
+{
+    return c.ns / units_of(g, c);
+}
+
+/* What the table says of @rung, less what it saves without the mean. */
+static double rated(const struct governor *g, int rung)
+{
+    return g->config.cost[rung] - (rung < g->config.mean ? g->base - g->alone : 0.0);
+}
+
+/* The cheapest rung from @from to @to; of several the highest. */
+static int cheapest(const struct governor *g, int from, int to)
+{
+    int best = to;
+
+    for (int r = to - 1; r >= from; r--)
+        if (rated(g, r) < rated(g, best))
             best = r;
     return best;
 }
 
 static void set_config(struct governor *g, const struct governor_config *config)
 {
+    const bool alone = config->lowest < config->mean;
+
     g->config = *config;
-    g->config.lowest = cheapest(config, config->lowest);
+    g->config.lowest = cheapest(g, config->lowest, alone ? config->mean - 1 : config->top);
+}
+
+/* Where the ladder of @g has what @rung of @before was. */
+static int moved(const struct governor *g, const struct governor_config *before, int rung)
+{
+    const struct governor_config *c = &g->config;
+
+    if (!c->mean != !before->mean)
+        return c->top;
+    if (!c->mean)
+        return least(rung, c->top);
+    if (rung >= before->search)
+        return least(rung - before->search + c->search, c->top);
+    if (rung >= before->mean)
+        return least(rung - before->mean + c->mean, c->search - 1);
+    return least(rung, c->mean - 1);
 }
 
 void governor_init(struct governor *g, const struct governor_config *config)
 {
     memset(g, 0, sizeof(*g));
     g->base = BASE_START * config->cost[0];
+    g->alone = ALONE_START * g->base;
     g->interval_ns = (double)config->interval_ns;
     g->limit = config->top;
     for (int i = 0; i < GOVERNOR_SECONDS; i++)
@@ -56,8 +118,8 @@ void governor_init(struct governor *g, const struct governor_config *config)
 static bool same_config(const struct governor_config *a, const struct governor_config *b)
 {
     return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns && a->top == b->top &&
-           a->lowest == b->lowest && a->search == b->search && a->warm_up == b->warm_up &&
-           !memcmp(a->cost, b->cost, sizeof(a->cost));
+           a->lowest == b->lowest && a->mean == b->mean && a->search == b->search &&
+           a->warm_up == b->warm_up && !memcmp(a->cost, b->cost, sizeof(a->cost));
 }
 
 void governor_configure(struct governor *g, const struct governor_config *config)
@@ -71,28 +133,10 @@ void governor_configure(struct governor *g, const struct governor_config *config
         g->now_frames = 0;
     if (g->passing)
         g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
-    else if (g->limit > config->top || g->fail_scale <= 0.0)
+    else if (g->fail_scale <= 0.0)
         g->limit = config->top;
-    else if (g->limit < g->config.lowest)
-        g->limit = g->config.lowest;
     else
-        g->limit = cheapest(&g->config, g->limit);
-}
-
-static struct governor_cost cost_of(const struct governor *g, int64_t ns, int rung)
-{
-    return (struct governor_cost){(double)ns, g->config.cost[rung],
-                                  g->config.search && rung >= g->config.search};
-}
-
-static double units_of(const struct governor *g, struct governor_cost c)
-{
-    return c.units + (c.searched ? g->search : 0.0) + g->base;
-}
-
-static double scale_of(const struct governor *g, struct governor_cost c)
-{
-    return c.ns / units_of(g, c);
+        g->limit = cheapest(g, most(moved(g, &before, g->limit), g->config.lowest), config->top);
 }
 
 static struct governor_cost second_highest_cost(const struct governor *g)
@@ -174,37 +218,85 @@ static void learn_search(struct governor *g, double slope)
     g->search = fmin(fmax(fixed - g->base, none), SEARCH_MAX * cost[0]);
 }
 
-/* Two rungs and what they cost under the same load tell the fixed part of the cost. */
-static void learn(struct governor *g)
+/* Two rungs and what they cost under the same load tell the fixed part of the cost: -1 where the
+ * load changed with the rung, which gives nonsense that is mostly out of range. */
+static double fixed_part(const struct governor *g)
 {
     const double slope = (g->now.ns - g->old.ns) / (g->now.units - g->old.units);
-    const double base = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
+    const double fixed = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
+
+    return fixed <= BASE_MAX * g->config.cost[0] ? fixed : -1.0;
+}
+
+/* The mean costs something. */
+static void set_base(struct governor *g, double base)
+{
+    g->base = fmax(base, g->alone / ALONE_MAX);
+}
+
+/* From a rung with the mean to one without it, or back. The search's cost is not known well enough
+ * to learn from. */
+static void learn_mean(struct governor *g)
+{
+    const struct governor_cost without = g->now.alone ? g->now : g->old;
+    const struct governor_cost with = g->now.alone ? g->old : g->now;
+    const double base = with.ns / scale_of(g, without) - with.units;
+
+    if (!with.searched && without.ns > 0.0)
+        set_base(g, base);
+}
+
+/* From one rung without the mean to another. What the lowest with it costs beside them stays. */
+static void learn_alone(struct governor *g)
+{
+    const double fixed = fixed_part(g), lowest = g->config.cost[g->config.mean];
+    const double times = (lowest + g->base) / (g->now.units + g->alone);
+
+    if (fixed < 0.0)
+        return;
+    g->alone += 0.3 * (fixed - g->alone);
+    set_base(g, times * (g->now.units + g->alone) - lowest);
+}
+
+static void learn(struct governor *g)
+{
+    const double fixed = fixed_part(g), base = g->base;
 
     if (g->old.units <= 0.0)
         return;
+    if (g->now.alone != g->old.alone) {
+        learn_mean(g);
+        return;
+    }
+    if (g->now.alone) {
+        learn_alone(g);
+        return;
+    }
     if (g->now.searched && g->now.units > g->old.units)
-        learn_search(g, slope);
+        learn_search(g, (g->now.ns - g->old.ns) / (g->now.units - g->old.units));
     if (g->now.searched || g->old.searched)
         return;
-    /* A load that changed with the rung gives nonsense, which is mostly out of range. */
-    if (base >= 0.0 && base <= BASE_MAX * g->config.cost[0])
-        g->base += (g->base_known ? 0.3 : 1.0) * (base - g->base);
+    if (fixed >= 0.0)
+        g->base += (g->base_known ? 0.3 : 1.0) * (fixed - g->base);
     g->base_known = true;
+    g->alone *= base > 0.0 ? g->base / base : 1.0;
 }
 
 /* The costs that are learnt from are those just before and just after a change of rung, so that
  * a step in load that caused it is in both. */
 static void follow_cost(struct governor *g, struct governor_cost c)
 {
-    if (c.units > g->now.units || c.units < g->now.units) {
+    if (!same_rung(c, g->now)) {
         g->old = g->now_frames >= LEARN_FRAMES ? g->now : (struct governor_cost){0};
         g->now = c;
         g->now_frames = 0;
     }
     g->now_frames++;
     g->now.ns += 0.5 * (c.ns - g->now.ns);
-    if (g->now_frames == LEARN_FRAMES)
+    if (g->now_frames == LEARN_FRAMES) {
+        g->n_falls = 0;
         learn(g);
+    }
 }
 
 /* Clears what the last ten seconds held before, up to @second. */
@@ -283,11 +375,12 @@ static bool fits_recently(const struct governor *g, int rung, double margin)
  * reckoned from what other rungs cost. */
 static bool measured_too_slow(const struct governor *g)
 {
-    const double own = g->config.cost[g->limit], other = second_highest_other(g);
+    const struct governor_cost own = cost_of(g, 0, g->limit);
+    const double other = second_highest_other(g);
     double first = 0.0, second = 0.0;
 
     for (int i = 0; i < g->n; i++)
-        if (g->cost[i].units >= own && g->cost[i].units <= own) {
+        if (same_rung(g->cost[i], own)) {
             second = fmax(second, fmin(first, g->cost[i].ns));
             first = fmax(first, g->cost[i].ns);
         }
@@ -319,18 +412,29 @@ static void go_down(struct governor *g)
         g->t_probe_ns = g->t_last_ns + PROBE_NS;
         return;
     }
+    /* The model is far off: what to try next is the lowest rung with the mean, or one without. */
+    if (++g->n_falls > 1 && g->limit > g->config.mean && g->config.lowest < g->config.mean)
+        g->limit = g->config.mean;
     do
         g->limit--; /* what costs no less fits no better */
     while (g->limit > g->config.lowest && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
+/* Whether what begins on rung @first did on the way from @limit to @rung, or just has. */
+static bool begins(int first, int limit, int rung)
+{
+    return limit <= first && first <= rung;
+}
+
 static void go_up(struct governor *g)
 {
-    const int rung = cheapest(&g->config, g->limit + 1);
+    const int rung = cheapest(g, g->limit + 1, g->config.top);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
-    /* What the search costs is learnt from it alone, before more comes to it. */
-    if (g->limit == g->config.search && g->now_frames < LEARN_FRAMES)
+    /* What the mean or the search costs is learnt from it alone: from steady costs before it, and
+     * before more comes to it. */
+    if ((begins(g->config.mean, g->limit, rung) || begins(g->config.search, g->limit, rung)) &&
+        g->now_frames < LEARN_FRAMES)
         return;
     if (!fitted_for_long(g, rung) && !(relieved && fits_recently(g, rung, UP_MARGIN)))
         return;
@@ -379,6 +483,11 @@ int governor_step(struct governor *g, const struct governor_sample *s)
     if (s->rung > 0) {
         const struct governor_cost c = cost_of(g, s->filter_ns, s->rung);
 
+        if (c.alone != g->now.alone && g->n_cold < g->config.warm_up - 1) {
+            g->n_cold++;
+            return g->limit;
+        }
+        g->n_cold = 0;
         follow_cost(g, c);
         follow_load(g, s, c);
     }

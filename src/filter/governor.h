@@ -5,16 +5,18 @@
  * filter thread).
  *
  * The model is ns(r) = scale * (cost[r] + base): `scale` follows the machine's load frame by
- * frame, `base` (what every rung costs besides) is learnt when the rung changes. So is `search`,
- * how much more than the table says the search for motion costs on this engine. What is held
+ * frame, `base` (what every rung costs besides) is learnt when the rung changes. So are `search`,
+ * how much more than the table says the search for motion costs on this engine, and `alone`, which
+ * takes the place of `base` without a mean over frames: the rest is what that costs. What is held
  * against the budget is a high percentile, the second highest of the last GOVERNOR_WINDOW frames,
  * so that one spike changes nothing and a step in load acts after two frames. The present rung is
  * judged by what it was measured to cost, others by the model.
  *   down: at once, to the highest rung that fits.
  *   up:   one rung per frame, where the higher one would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
- *         around a constant load therefore cannot make the picture pump. With the search it stays
- *         for a few frames, so that what it costs is learnt from it alone.
+ *         around a constant load therefore cannot make the picture pump. Before the mean or the
+ *         search begins, and after, it stays for a few frames, so that what either costs is learnt
+ *         from it alone. The first frames of a mean, and those after it, cost less and are ignored.
  * A rung that does not cost less than all higher ones is never taken, nor tried. So where all
  * cost the same, frames get the whole filter or pass unfiltered.
  *
@@ -38,8 +40,9 @@ struct governor_config {
     int64_t interval_ns; /* of the source, as announced; 0 = unknown, will be measured */
     int top;             /* the rung asked for; 0 = frames pass */
     int lowest;          /* at least 1 */
+    int mean;            /* the first rung with a mean over frames; 0 = there is none */
     int search;          /* the first rung with a search for motion; 0 = there is none */
-    int warm_up;         /* frames of a probe; 0 = 1 */
+    int warm_up;         /* frames, after a gap, until one costs what all that follow do; 0 = 1 */
 
     /* What a frame costs on each rung, compared with others: above 0, in a unit that stays the
      * same. cost[0], a window of one pixel, is the measure for `base` until that is learnt. */
@@ -58,6 +61,7 @@ struct governor_sample {
 struct governor_cost {
     double ns, units; /* as measured, and as in `cost` of the config */
     bool searched;    /* `search` comes to the units */
+    bool alone;       /* without the mean over frames, which other rungs have */
 };
 
 struct governor {
@@ -77,12 +81,15 @@ struct governor {
 
     double base;           /* fixed cost, in the unit of `cost` */
     bool base_known;       /* learnt at least once */
+    double alone;          /* in its place where each frame is filtered by itself */
     double search;         /* in that unit; may be negative */
     int64_t search_second; /* when there was one last */
     double mean_scale;     /* ns per unit, smoothed; 0 = not known yet */
     double fail_scale;     /* highest mean_scale since the limit went down; 0 = not limited */
     struct governor_cost old, now; /* recent cost on the rung before and on the present one */
     int now_frames;
+    int n_falls; /* steps down in a row, each after too few frames to learn from */
+    int n_cold;  /* frames that were ignored, as the mean has just begun or ended */
 
     int n; /* frames in the window, the newest at (next - 1) */
     int next;

@@ -1,22 +1,30 @@
 #pragma once
 /* The ladder by which a filter becomes cheaper, for the governor. Rung 0 lets frames pass, and
  * ladder_top() is all that was asked for. Between them a rung is a radius. Where the filter
- * averages over frames there is one rung more: under pressure the radius first goes down to 3, or
- * to radius_min where that is more; then the search for motion is left out; then the radius goes
- * down further, to radius_min. With a mean over frames a radius above 3 improves a picture least
- * (docs/quality.md: 0.4 dB). Where a radius of 0 was asked for, time is all that is left, and there
- * is no radius to lower.
+ * averages over frames, what is left out comes in this order, from the top:
+ *   - the radius goes down to 3, or to radius_min where that is more. With a mean over frames a
+ *     radius above 3 improves a picture least (docs/quality.md: 0.4 dB);
+ *   - the search for motion is left out, and the radius goes down further, to radius_min;
+ *   - the mean itself is left out: each frame by itself, with a radius from that asked for to
+ *     radius_min. A mean with any radius is better, but on a CPU it costs more than a small one.
+ * Where a radius of 0 was asked for, time is all that is left: there is no radius to lower, and no
+ * frame by itself.
  *
  * Pure arithmetic. */
 #include "filter/filter.h"
 
-#define LADDER_RUNGS (FILTER_MAX_RADIUS + 2) /* the highest, and 0 */
+/* Each radius without a mean, with one, the smallest also without a search, and 0. */
+#define LADDER_RUNGS (2 * FILTER_MAX_RADIUS + 2)
 
 /* The rung of @asked itself; 0: it does nothing. */
-int ladder_top(const struct filter *asked);
+int ladder_top(const struct filter *asked, int radius_min);
 
 /* The lowest rung but 0. */
 int ladder_lowest(const struct filter *asked, int radius_min);
+
+/* The first rung with a mean over frames; 0: there is none. Those below filter each frame by
+ * itself. */
+int ladder_mean(const struct filter *asked);
 
 /* The first rung with a search for motion; 0: there is none. */
 int ladder_search(const struct filter *asked, int radius_min);

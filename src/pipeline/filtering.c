@@ -20,8 +20,9 @@ static struct governor_config governor_request(const struct stream *s,
     struct governor_config ret = {
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
         .interval_ns = stream_interval_ns(s),
-        .top = ladder_top(&w->filter),
+        .top = ladder_top(&w->filter, w->radius_min),
         .lowest = ladder_lowest(&w->filter, w->radius_min),
+        .mean = ladder_mean(&w->filter),
         .search = ladder_search(&w->filter, w->radius_min),
         .warm_up = filter_warm_up(&w->filter),
     };
@@ -212,7 +213,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     int r;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
-    j->rung = ladder_top(&w.filter);
+    j->rung = ladder_top(&w.filter, w.radius_min);
     if (governed(s, &w)) {
         const struct governor_config limits = governor_request(s, &w);
 
@@ -226,7 +227,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
     slot->radius = shown ? j->filter.radius : 0;
     slot->radius_requested = w.filter.radius;
-    slot->search = shown ? filter_search(&j->filter) : "";
+    slot->search = shown ? filter_search(&w.filter, &j->filter) : "";
     slot->result = shown ? &slot->out : &slot->raw;
     slot->noise = slot->frames = 0.0;
     slot->out.counts = NULL;
@@ -258,6 +259,20 @@ static void log_passing(struct filtering *f, const struct filter_request *w)
                     changes);
     else
         log_info("fast enough again: frames are filtered%s", changes);
+}
+
+static void log_mean(struct filtering *f, const struct job *j, const struct filter *asked)
+{
+    const bool alone = !filter_averages(&j->filter);
+    char changes[64];
+
+    if (f->governor.passing || !filter_averages(asked) ||
+        !flipped(&f->alone, alone, f->t_done_ns, changes, sizeof(changes)))
+        return;
+    if (alone)
+        log_info("too slow for the latency budget: each frame is filtered by itself%s", changes);
+    else
+        log_info("fast enough again: frames are averaged%s", changes);
 }
 
 static void log_search(struct filtering *f, const struct job *j)
@@ -300,6 +315,7 @@ static void govern(struct filtering *f, const struct job *j)
         slot->budget_ns = governor_budget_ns(&f->governor);
     }
     log_passing(f, &w);
+    log_mean(f, j, &w.filter);
     log_search(f, j);
 }
 

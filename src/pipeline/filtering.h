@@ -46,8 +46,9 @@ struct filtering {
     struct rebuild *rebuild;       /* under way, or NULL */
     struct retry retry;            /* of the engine; of `rebuild` while that is under way */
     struct governor governor;
-    /* For the log: whether frames pass unfiltered, or are averaged without a search for motion. */
-    struct flips passing, searchless;
+    /* For the log: whether frames pass unfiltered, are filtered each by itself though a mean was
+     * asked for, or are averaged without a search for motion. */
+    struct flips passing, alone, searchless;
     struct ring *in, *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;

@@ -16,7 +16,7 @@ struct slot {
     unsigned run; /* another than that of the frame before: the stream broke between */
     int radius;   /* the radius it was filtered with, 0 = passed, or it is a mean over frames */
     int radius_requested;
-    const char *search;    /* filter_search(), "" = passed */
+    const char *search;    /* filter_search(); "" also where it passed */
     int64_t budget_ns;     /* the added latency that it was held to; 0 = none */
     int64_t camera_ns;     /* the camera's own delay, from its stamp until the frame can be read */
     int64_t t_readable_ns; /* when that was over: what comes later is ours */

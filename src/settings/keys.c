@@ -196,8 +196,9 @@ const struct key key_table[] = {
      .max = 10000,
      .live = true,
      .help =
-         "limits the radius, and the search for motion, so that bilatcam adds no more than this "
-         "to the camera's own delay; auto is one frame interval; files, which are not live, "
+         "limits the radius, the search for motion and the mean over frames, so that bilatcam adds "
+         "no more than this to the camera's own delay; auto is one frame interval; files, which "
+         "are not live, "
          "always get the whole filter"},
     {.name = "radius-min",
      .argument = "N",

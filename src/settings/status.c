@@ -102,8 +102,10 @@ const struct figure figure_table[] = {
     {.json = "search",
      .property = "Search",
      TEXT(search),
-     .help = "whether the last frame's mean over frames followed what moves: on; off, which the "
-             "latency budget asks for; or empty, as nothing was averaged"},
+     .help =
+         "whether the last frame's mean over frames followed what moves: on; off, or none as "
+         "there was no mean either, which the latency budget asks for; or empty, as no mean was "
+         "asked for or the frame passed"},
     PERCENTILES("latency_ms", latency, "the time from the camera's stamp until a frame is out"),
     PERCENTILES("camera_ms", camera, "the camera's own delay"),
     PERCENTILES("added_ms", added, "the latency without the camera's own delay"),

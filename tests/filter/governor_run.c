@@ -54,7 +54,9 @@ void frame(struct run *r, double load)
     const double other_ns = m->other_ns + late_reading(r, &t_capture_ns, &camera_ns);
     const int radius = r->governor.limit;
     const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
-    const bool fresh = r->fresh > 0.0 && r->t_ns - r->t_filtered_ns > 250000000;
+    const bool alone = radius < r->governor.config.mean;
+    const bool fresh =
+        r->fresh > 0.0 && (alone != r->alone || r->t_ns - r->t_filtered_ns > 250000000);
     const double taps = r->cost[radius] * (fresh ? r->fresh : 1.0);
     const double cost = radius ? load * (m->fixed_ns + m->per_tap_ns * taps) * noise : 0.0;
     const struct governor_sample s = {.t_capture_ns = t_capture_ns,
@@ -67,6 +69,7 @@ void frame(struct run *r, double load)
     assert_true(r->n < MAX_FRAMES);
     r->radius[r->n] = radius;
     r->latency_ns[r->n++] = cost + other_ns;
+    r->alone = alone;
     r->t_filtered_ns = radius ? r->t_ns : r->t_filtered_ns;
     r->t_ns += r->interval_ns;
     r->seq++;

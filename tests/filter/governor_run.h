@@ -30,7 +30,8 @@ struct run {
     struct governor governor;
     struct machine machine;
     double cost[LADDER_RUNGS]; /* taps of each rung: those of a disc, or others */
-    double fresh;              /* what a frame after a gap costs of that; 0 = all */
+    double fresh; /* what a frame costs of that after a gap, or where a mean begins; 0 = all */
+    bool alone;   /* the newest frame was filtered by itself, while others are averaged */
     int64_t t_filtered_ns;
     struct camera camera;
     double late_ns; /* our own reading */

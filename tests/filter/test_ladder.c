@@ -15,24 +15,24 @@
         .temporal = 4, .temporal_mode = TEMPORAL_WINDOW                                            \
     }
 
-/* All rungs that may be taken, from the lowest to all that was asked for: "2 3 3s" are radius 2 and
- * 3 without the search, and 3 with it. */
+/* All rungs that may be taken, from the lowest to all that was asked for: "3a 2 3 3s" are radius 3
+ * with each frame by itself, radius 2 and 3 with a mean but without the search, and 3 with it. */
 static void test_rungs(void **state)
 {
     static const struct {
         int radius, radius_min;
         const char *mean, *window, *single; /* of each kind of filter */
     } rows[] = {
-        {5, 1, "1 2 3 3s 4s 5s", "1 2 3 4 5", "1 2 3 4 5"},
-        {5, 2, "2 3 3s 4s 5s", "2 3 4 5", "2 3 4 5"},
-        {5, 3, "3 3s 4s 5s", "3 4 5", "3 4 5"},
-        {5, 4, "4 4s 5s", "4 5", "4 5"},
-        {5, 5, "5 5s", "5", "5"},
-        {5, 9, "5 5s", "5", "5"},
-        {3, 1, "1 2 3 3s", "1 2 3", "1 2 3"},
-        {2, 1, "1 2 2s", "1 2", "1 2"},
-        {1, 1, "1 1s", "1", "1"},
-        {1, 4, "1 1s", "1", "1"},
+        {5, 1, "1a 2a 3a 4a 5a 1 2 3 3s 4s 5s", "1 2 3 4 5", "1 2 3 4 5"},
+        {5, 2, "2a 3a 4a 5a 2 3 3s 4s 5s", "2 3 4 5", "2 3 4 5"},
+        {5, 3, "3a 4a 5a 3 3s 4s 5s", "3 4 5", "3 4 5"},
+        {5, 4, "4a 5a 4 4s 5s", "4 5", "4 5"},
+        {5, 5, "5a 5 5s", "5", "5"},
+        {5, 9, "5a 5 5s", "5", "5"},
+        {3, 1, "1a 2a 3a 1 2 3 3s", "1 2 3", "1 2 3"},
+        {2, 1, "1a 2a 1 2 2s", "1 2", "1 2"},
+        {1, 1, "1a 1 1s", "1", "1"},
+        {1, 4, "1a 1 1s", "1", "1"},
         {0, 1, "0 0s", "0", ""},
         {0, 4, "0 0s", "0", ""},
     };
@@ -47,14 +47,19 @@ static void test_rungs(void **state)
             char text[256] = "";
 
             f.radius = rows[i].radius;
-            for (int rung = ladder_lowest(&f, radius_min); rung && rung <= ladder_top(&f); rung++) {
+            for (int rung = ladder_lowest(&f, radius_min);
+                 rung && rung <= ladder_top(&f, radius_min); rung++) {
+                const bool alone = rung < ladder_mean(&f);
                 const struct filter step = ladder_filter(&f, radius_min, rung);
                 const size_t n = strlen(text);
 
                 (void)snprintf(text + n, sizeof(text) - n, "%s%d%s", *text ? " " : "", step.radius,
-                               *filter_search(&step) && !step.no_search ? "s" : "");
-                assert_int_equal(step.temporal, f.temporal);
-                assert_int_equal(kind == 0 && !step.no_search,
+                               alone                                     ? "a"
+                               : !strcmp(filter_search(&f, &step), "on") ? "s"
+                                                                         : "");
+                assert_int_equal(step.temporal, alone ? 1 : f.temporal);
+                assert_int_equal(filter_averages(&step), kind == 0 && !alone);
+                assert_int_equal(kind == 0 && !alone && !step.no_search,
                                  ladder_search(&f, radius_min) &&
                                      rung >= ladder_search(&f, radius_min));
             }
@@ -75,10 +80,10 @@ static void test_ends(void **state)
 
                 f.radius = radius;
                 f.sigma_color = 7.0;
-                top = ladder_filter(&f, radius_min, ladder_top(&f));
+                top = ladder_filter(&f, radius_min, ladder_top(&f, radius_min));
                 none = ladder_filter(&f, radius_min, 0);
-                assert_int_equal(ladder_top(&f) > 0, filter_acts(&f));
-                assert_true(ladder_top(&f) < LADDER_RUNGS);
+                assert_int_equal(ladder_top(&f, radius_min) > 0, filter_acts(&f));
+                assert_true(ladder_top(&f, radius_min) < LADDER_RUNGS);
                 assert_int_equal(top.radius, radius);
                 assert_int_equal(top.temporal > 1, f.temporal > 1);
                 assert_int_equal(top.temporal_mode, f.temporal_mode);
@@ -87,8 +92,8 @@ static void test_ends(void **state)
             }
 }
 
-/* Each rung costs more than those below, so that none is left out. A mean of pixels alone is no
- * more than the fixed part, as passing frames are. */
+/* Each rung costs more than those below, so that none is left out; but the mean itself is in no
+ * table. A mean of pixels alone is no more than the fixed part, as passing frames are. */
 static void test_costs(void **state)
 {
     static const struct filter kinds[] = {MEAN, WINDOW, {.temporal = 1}};
@@ -105,8 +110,8 @@ static void test_costs(void **state)
                     f.window = (enum window_shape)window;
                     ladder_cost(&f, radius_min, cost);
                     assert_true(cost[0] >= 1.0 && cost[0] <= 1.0);
-                    for (int rung = radius ? 1 : 2; rung <= ladder_top(&f); rung++)
-                        assert_true(cost[rung] > cost[rung - 1]);
+                    for (int rung = radius ? 1 : 2; rung <= ladder_top(&f, radius_min); rung++)
+                        assert_true(rung == ladder_mean(&f) || cost[rung] > cost[rung - 1]);
                 }
 }
 

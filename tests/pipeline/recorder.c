@@ -64,7 +64,9 @@ static int recorder_submit(struct engine *e, const struct frame *in, struct fram
         return -EIO;
     while (recording.gate_shut)
         (void)poll(NULL, 0, 1);
-    (void)poll(NULL, 0, recording.delay_ms + (filter->no_search ? 0 : recording.search_ms));
+    (void)poll(NULL, 0,
+               recording.delay_ms + (filter->no_search ? 0 : recording.search_ms) +
+                   (filter_averages(filter) ? recording.mean_ms : 0));
     frame_copy(out, in);
     out->plane[0][0] ^= 0xff;
     ++*n;

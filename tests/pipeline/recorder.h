@@ -22,6 +22,7 @@ struct recording {
     bool mixed;            /* every third frame passes */
     atomic_int delay_ms;   /* of each frame that is filtered */
     atomic_int search_ms;  /* and of each in which motion is searched for */
+    atomic_int mean_ms;    /* and of each that is averaged with others */
     atomic_bool gate_shut; /* frames to filter wait */
     uint64_t breaks[64];   /* of the stream: the first frames after them */
     int n_breaks;

@@ -167,7 +167,7 @@ static uint64_t shown(uint64_t seq)
     return screen.sum[i];
 }
 
-/* Two frames each, without the search, of which none is shown. */
+/* Two frames each, without the mean, of which none is shown. */
 static void test_probes(void **state)
 {
     const struct filter filter = {.radius = 3, .sigma_space = 1, .sigma_color = 20, .temporal = 16};
@@ -183,7 +183,7 @@ static void test_probes(void **state)
         assert_int_equal(recording.calls[i + 2].what, '-');
         for (int k = i; k < i + 2; k++) {
             assert_int_equal(recording.calls[k].filter.radius, 1);
-            assert_true(recording.calls[k].filter.no_search);
+            assert_int_equal(recording.calls[k].filter.temporal, 1);
             assert_int_equal(shown(recording.calls[k].seq), shown(recording.calls[i - 1].seq));
         }
     }
@@ -194,6 +194,11 @@ static void test_probes(void **state)
 static bool search_is_off(struct bench *b)
 {
     return !strcmp(status_of(b).search, "off");
+}
+
+static bool mean_is_off(struct bench *b)
+{
+    return !strcmp(status_of(b).search, "none");
 }
 
 static bool search_is_on(struct bench *b)
@@ -231,13 +236,40 @@ static void test_search(void **state)
     close_bench(&b);
 }
 
+static void play_mean(struct bench *b)
+{
+    assert_true(eventually(search_is_on, b));
+    recording.mean_ms = 30;
+    assert_true(eventually(mean_is_off, b));
+    recording.mean_ms = 0;
+    assert_true(eventually(search_is_on, b));
+}
+
+/* Where no radius fits with the mean, each frame is filtered by itself, but nothing passes. */
+static void test_mean(void **state)
+{
+    struct filter filter = mean_alone;
+    struct bench b = {0};
+
+    (void)state;
+    filter.radius = 5;
+    open_with_budget(&b, &filter);
+    run_script(&b, play_mean);
+    assert_int_equal(count_calls('-'), 0);
+    for (int i = 0; i < recording.n_calls; i++) {
+        assert_true(recording.calls[i].filter.radius > 0);
+        assert_true(recording.calls[i].filter.sigma_color > 19.0);
+    }
+    check_calls(false);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_probes),
-        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_files),  cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_probes), cmocka_unit_test(test_search),
+        cmocka_unit_test(test_mean),
     };
 
     log_set_level(LOG_QUIET);

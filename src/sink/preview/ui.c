@@ -261,12 +261,16 @@ static struct preview_row duration_row(const char *label, const struct percentil
 
 static struct preview_row radius_row(const struct status *s)
 {
+    const char *less = !strcmp(s->search, "off")    ? "no search (budget)"
+                       : !strcmp(s->search, "none") ? "no mean (budget)"
+                                                    : NULL;
     const bool limited = s->radius_last >= 0 && s->radius_last < s->radius_requested;
-    struct preview_row row = limited ? make_row("radius", "%d of %d, limited by the budget",
-                                                s->radius_last, s->radius_requested)
-                                     : make_row("radius", "%d", s->radius_requested);
+    struct preview_row row = make_row("radius", "%d", s->radius_requested);
 
-    row.warns = limited;
+    if (limited || less)
+        row = make_row("radius", "%d of %d, %s", s->radius_last, s->radius_requested,
+                       less ? less : "limited by the budget");
+    row.warns = limited || less;
     return row;
 }
 

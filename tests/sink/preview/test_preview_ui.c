@@ -338,6 +338,17 @@ static void test_rows(void **state)
                     "p50 9.0 ms, p99 34.0 ms", "33.3 ms", "3 of 5, limited by the budget",
                     "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
                 1 << 3 | 1 << 5);
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(s.search, sizeof(s.search), "%s", k ? "none" : "off");
+        s.radius_last = k ? 5 : 3;
+        expect_rows(&s,
+                    (const char *const[]){
+                        "30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms", "34.0 ms",
+                        "p50 9.0 ms, p99 34.0 ms", "33.3 ms",
+                        k ? "5 of 5, no mean (budget)" : "3 of 5, no search (budget)",
+                        "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
+                    1 << 3 | 1 << 5);
+    }
     s = (struct status){.radius_requested = 5, .radius_last = -1, .frames_averaged = 1.0};
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
