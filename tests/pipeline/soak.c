@@ -225,7 +225,8 @@ int main(int argc, char **argv)
     require(stages_start(&b.stages, &err) == 0);
     while (frames_in(&b) < n_frames) {
         play(b.stages.stream);
-        if (!first.threads && frames_in(&b) > n_frames / 10)
+        /* The heap stops growing late: threads come and go, each with some of it. */
+        if (!first.threads && frames_in(&b) > n_frames / 2)
             first = measure();
     }
     last = measure();
