@@ -19,7 +19,7 @@ static const struct line {
     {"state", "{State}{: StateReason}"},
     {"engine", "{EngineUsed}{, Device}"},
     {"radius", "{RadiusUsed} of {Radius}"},
-    {"noise", "{Noise} levels, sigma-color {SigmaColorUsed}"},
+    {"noise", "{Noise}, sigma-color {SigmaColorUsed}"},
     {"memory", "a pixel is the mean of {FramesAveraged} frames{, search for motion Search}"},
     {"frames/s", "{FpsMeasured}"},
     {"latency", "{LatencyP50Ms} ms, p99 {LatencyP99Ms} ms, since the camera's stamp"},
@@ -55,7 +55,11 @@ static void put_value(const char *name, const char *value, FILE *out)
 {
     const struct figure *f = figure_find(name);
 
-    if (f && *figure_signature(f) == 'd')
+    if (f && f->zero && strtod(value, NULL) > 0.0)
+        fprintf(out, "%.1f %s", strtod(value, NULL), f->unit);
+    else if (f && f->zero)
+        fputs(f->zero, out);
+    else if (f && *figure_signature(f) == 'd')
         fprintf(out, "%.1f", strtod(value, NULL));
     else
         fputs(f && f->negative && *value == '-' ? f->negative : value, out);

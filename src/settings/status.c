@@ -91,6 +91,7 @@ const struct figure figure_table[] = {
      .property = "Noise",
      REAL(noise),
      .unit = "levels",
+     .zero = "not measured",
      .help =
          "standard deviation of the noise in one channel of colour; 0 while it is not measured"},
     {.json = "frames_averaged",

@@ -145,6 +145,8 @@ static bool obey(struct host *h, struct control *c, char *line)
         (void)snprintf(h->status.reason, sizeof(h->status.reason), "%s\nSTOPPING=1", argument);
     else if (!strcmp(line, "readers"))
         h->status.readers = atoi(argument);
+    else if (!strcmp(line, "noise"))
+        h->status.noise = atof(argument);
     else if (!strcmp(line, "figures"))
         print_figures(&h->status);
     else if (!strcmp(line, "radius"))

@@ -207,9 +207,12 @@ readers     not known
 END
     diff expected out && ok || bad "what status says"
     tell 'readers 2'
+    tell 'noise 0'
     run 0 "$ctl" status
     expect out '^readers     2$' status
+    expect out '^noise       not measured, sigma-color 8.1$' status
     tell 'readers -1'
+    tell 'noise 3.25'
     run 0 "$ctl" resume
     expect host.out '^pause 0$' resume
     [ "$(property State)" = 's "running"' ] && ok || bad "State after resume"
