@@ -191,16 +191,32 @@ void cli_finish(struct cli *cli)
     free(cli->assignments);
 }
 
+/* Whether the settings go together: a file that was read says some of them. */
+static int check(const struct cli *cli, const char *path, const struct settings *s,
+                 struct error *err)
+{
+    struct error why;
+    const int r = settings_check(s, &why);
+
+    if (r && path)
+        return error_set(err, r, "%sconfiguration '%s': %s",
+                         cli->n_assignments ? "options and " : "", path, why.text);
+    if (r)
+        *err = why;
+    return r;
+}
+
 int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
 {
     struct settings new;
-    char path[SETTINGS_PATH_MAX];
+    char found[SETTINGS_PATH_MAX];
+    const char *path = cli->config_path;
     int r = 0;
 
     settings_init(&new);
-    if (cli->config_path)
-        r = settings_load(&new, cli->config_path, err);
-    else if (settings_find_file(path, sizeof(path)))
+    if (!path && settings_find_file(found, sizeof(found)))
+        path = found;
+    if (path)
         r = settings_load(&new, path, err);
     for (int i = 0; r == 0 && i < cli->n_assignments; i++) {
         r = settings_set(&new, cli->assignments[i].key, cli->assignments[i].value, err);
@@ -208,7 +224,7 @@ int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
             new.budget_asked = true;
     }
     if (r == 0)
-        r = settings_check(&new, err);
+        r = check(cli, path, &new, err);
     if (r == 0)
         *s = new;
     return r;

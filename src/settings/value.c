@@ -191,7 +191,7 @@ static int parse_int_key(const struct key *k, const char *text, struct settings 
 
 static int parse_auto_real(const struct key *k, const char *text, struct settings *s)
 {
-    if (strcmp(text, "auto") && strcmp(text, "0"))
+    if (strcmp(text, "auto"))
         return parse_real(text, k->min, k->max, field(k, s));
     *(double *)field(k, s) = 0.0;
     return 0;

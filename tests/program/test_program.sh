@@ -64,6 +64,12 @@ test_wrong_usage() {
     refused 2 "temporal = '65': must be auto or an integer from 1 to 64" "$bilatcam" --temporal 65
     refused 2 "temporal: 17 frames, at most 8 with temporal-mode window" \
         "$bilatcam" --temporal 17 --temporal-mode window
+    printf 'temporal = 17\ntemporal-mode = window\n' >mode.conf
+    refused 2 "configuration 'mode.conf': temporal: 17 frames" \
+        "$bilatcam" -c mode.conf
+    refused 2 "options and configuration 'mode.conf': temporal: 9 frames" \
+        "$bilatcam" -c mode.conf --temporal 9
+    refused 2 "sigma-color = '0': must be auto or a number from 1 to 200" "$bilatcam" --sigma-color 0
     refused 2 "unknown key 'nonsense'" "$bilatcam" --set nonsense=1
     refused 2 "KEY=VALUE" "$bilatcam" --set radius
     refused 2 "must be csv or json" "$bilatcam" --benchmark=x
