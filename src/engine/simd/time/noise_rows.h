@@ -8,171 +8,217 @@
 
 #define NOISE_PIXELS (NOISE_BLOCK * NOISE_BLOCK)
 
-/* One component of a block, chroma repeated on the luma grid. */
+/* How a component is sampled in a block. */
+struct noise_shape {
+    int hshift, vshift;
+    int width, height, n; /* samples */
+};
+
+/* A component of a block, row by row. */
+struct noise_bytes {
+    uint8_t at[NOISE_PIXELS];
+};
+
 struct noise_samples {
     int16_t at[NOISE_PIXELS];
 };
 
-/* S_ij, added up over @n pixels: of no more than fit 32 bits. */
-static inline void noise_products3(int32_t ret[6], const int16_t *a, const int16_t *b,
-                                   const int16_t *c, const int n)
+static inline struct noise_shape noise_shape(const struct frame *f, int component)
 {
-    int32_t aa = 0, ab = 0, bb = 0, ac = 0, bc = 0, cc = 0;
+    const struct format_info *info = &format_table[f->format];
+    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
 
-    for (int i = 0; i < n; i++) {
-        aa += a[i] * a[i];
-        ab += a[i] * b[i];
-        bb += b[i] * b[i];
-        ac += a[i] * c[i];
-        bc += b[i] * c[i];
-        cc += c[i] * c[i];
-    }
-    memcpy(ret, (const int32_t[6]){aa, ab, bb, ac, bc, cc}, 6 * sizeof(aa));
+    return (struct noise_shape){hs, vs, NOISE_BLOCK >> hs, NOISE_BLOCK >> vs,
+                                NOISE_PIXELS >> (hs + vs)};
 }
 
-static inline int32_t noise_squares(const int16_t *a, const int n)
+/* --- sums --- */
+
+/* Of no more than fits 32 bits. */
+static inline int32_t noise_product(const int16_t *a, const int16_t *b, int n)
 {
     int32_t sum = 0;
 
     for (int i = 0; i < n; i++)
-        sum += a[i] * a[i];
+        sum += a[i] * b[i];
     return sum;
 }
 
-/* In @parts, so that sums of smoothed samples fit 32 bits, too. */
-static inline void noise_products(struct noise_moments *m, const struct noise_samples c[3],
-                                  int components, const int parts)
+/* Of lines that add up to 16 bits. */
+static inline int32_t noise_sum(const int16_t *a, int n)
 {
-    const int n = NOISE_PIXELS / parts;
-
-    for (int k = 0; k < NOISE_PIXELS; k += n) {
-        int32_t sum[6];
-
-        if (components == 1) {
-            m->ss[0][0] += noise_squares(c[0].at + k, n);
-            continue;
-        }
-        noise_products3(sum, c[0].at + k, c[1].at + k, c[2].at + k, n);
-        for (int i = 0, at = 0; i < 3; i++)
-            for (int l = 0; l <= i; l++)
-                m->ss[i][l] += sum[at++];
-    }
-    for (int i = 0; i < 3; i++)
-        for (int l = 0; l < i; l++)
-            m->ss[l][i] = m->ss[i][l];
-}
-
-/* Sums of samples, and with their rows and columns; of small samples, which fit 16 bits. */
-static inline void noise_sums_of(struct noise_moments *m, const struct noise_samples *c, int i)
-{
-    int16_t column[NOISE_BLOCK] = {0}, weighed[NOISE_BLOCK] = {0};
-    int32_t s = 0, a = 0, b = 0;
-
-    for (int y = 0; y < NOISE_BLOCK; y++)
-        for (int x = 0; x < NOISE_BLOCK; x++) {
-            const int16_t v = c->at[NOISE_BLOCK * y + x];
-
-            column[x] = (int16_t)(column[x] + v);
-            weighed[x] = (int16_t)(weighed[x] + v * y);
-        }
-    for (int x = 0; x < NOISE_BLOCK; x++) {
-        s += column[x];
-        a += column[x] * (2 * x - (NOISE_BLOCK - 1));
-        b += weighed[x];
-    }
-    m->s[i] = s;
-    m->a[i] = a;
-    m->b[i] = 2 * b - (NOISE_BLOCK - 1) * s;
-}
-
-static inline int32_t noise_sum(const struct noise_samples *c)
-{
+    int16_t column[NOISE_BLOCK] = {0};
     int32_t sum = 0;
 
-    for (int i = 0; i < NOISE_PIXELS; i++)
-        sum += c->at[i];
+    for (int i = 0; i < n; i += NOISE_BLOCK)
+        for (int x = 0; x < NOISE_BLOCK; x++)
+            column[x] = (int16_t)(column[x] + a[i + x]);
+    for (int x = 0; x < NOISE_BLOCK; x++)
+        sum += column[x];
     return sum;
 }
 
-/* Differences of @n samples, each twice. */
-static inline void noise_twice(int16_t *to, const uint8_t *p, const uint8_t *q, const int n)
+/* S_ij over the pixels of luma @y and over @n samples of chroma, for each of which there are
+ * @pixels / @n; @sums has the sums of @y over these. */
+static inline void noise_products(struct noise_moments *m, const int16_t *y, const int16_t *sums,
+                                  const int16_t *u, const int16_t *v, int pixels, int n,
+                                  int components)
 {
-    uint32_t both[NOISE_BLOCK / 2];
+    int32_t yu = 0, yv = 0, uu = 0, uv = 0, vv = 0;
 
-    for (int x = 0; x < n; x++)
-        both[x] = (uint16_t)(p[x] - (q ? q[x] : 0)) * 0x10001U;
-    memcpy(to, both, (size_t)n * sizeof(both[0]));
-}
-
-static inline void noise_load(struct noise_samples *c, const uint8_t *p, size_t stride, int hshift,
-                              int vshift)
-{
-    for (int y = 0; y < NOISE_BLOCK; y++) {
-        const uint8_t *row = p + (size_t)(y >> vshift) * stride;
-        int16_t *to = c->at + NOISE_BLOCK * y;
-
-        if (hshift)
-            noise_twice(to, row, NULL, NOISE_BLOCK / 2);
-        else
-            for (int x = 0; x < NOISE_BLOCK; x++)
-                to[x] = row[x];
+    m->ss[0][0] = noise_product(y, y, pixels);
+    if (components == 1)
+        return;
+    for (int i = 0; i < n; i++) {
+        yu += sums[i] * u[i];
+        yv += sums[i] * v[i];
+        uu += u[i] * u[i];
+        uv += u[i] * v[i];
+        vv += v[i] * v[i];
     }
+    m->ss[0][1] = m->ss[1][0] = yu;
+    m->ss[0][2] = m->ss[2][0] = yv;
+    m->ss[1][1] = pixels / n * uu;
+    m->ss[1][2] = m->ss[2][1] = pixels / n * uv;
+    m->ss[2][2] = pixels / n * vv;
 }
 
-/* @side x @side samples less where they were. */
-static inline __attribute__((always_inline)) void noise_load_moved(int16_t *to, const uint8_t *p,
-                                                                   const uint8_t *q, size_t stride,
-                                                                   int hshift, int vshift,
-                                                                   const int side)
+/* Luma added up over the pixels of each sample of chroma. */
+static inline const int16_t *noise_fold(struct noise_samples *to, const struct noise_samples *luma,
+                                        const struct noise_shape *chroma)
 {
-    for (int y = 0; y < side; y++, to += NOISE_BLOCK) {
-        const size_t row = (size_t)(y >> vshift) * stride;
+    if (!chroma->hshift)
+        return luma->at;
+    for (int i = 0; i < NOISE_PIXELS / 2; i++) {
+        uint32_t both;
 
-        if (hshift)
-            noise_twice(to, p + row, q + row, side / 2);
-        else
-            for (int x = 0; x < side; x++)
-                to[x] = (int16_t)(p[row + (size_t)x] - q[row + (size_t)x]);
+        memcpy(&both, luma->at + 2 * i, sizeof(both));
+        to->at[i] = (int16_t)((both & 0xFFFF) + (both >> 16));
     }
+    for (int y = 0; chroma->vshift && y < NOISE_BLOCK / 2; y++)
+        for (int x = 0; x < NOISE_BLOCK / 2; x++)
+            to->at[NOISE_BLOCK / 2 * y + x] =
+                (int16_t)(to->at[NOISE_BLOCK * y + x] +
+                          to->at[NOISE_BLOCK * y + x + NOISE_BLOCK / 2]);
+    return to->at;
 }
 
-/* Where a quarter of a block was, in samples of a component. */
-static inline ptrdiff_t noise_away(const struct noise_job *j, int component, int x, int y)
+static inline void noise_all_products(struct noise_moments *m, const struct noise_samples c[3],
+                                      const struct noise_shape shape[3], int components)
 {
-    const struct format_info *info = &format_table[j->now->format];
-    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
-    const int cols = (j->now->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
-    const struct motion_vector *v = j->vectors;
+    const int n = components > 1 ? shape[1].n : NOISE_PIXELS;
+    struct noise_samples folded;
+    const int16_t *sums = components > 1 ? noise_fold(&folded, &c[0], &shape[1]) : c[0].at;
 
-    if (!v)
-        return 0;
-    v += y / MOTION_BLOCK * cols + x / MOTION_BLOCK;
-    return (ptrdiff_t)(noise_whole(v->y, vs) / (1 << vs)) * (ptrdiff_t)j->now->stride[component] +
-           noise_whole(v->x, hs) / (1 << hs);
+    noise_products(m, c[0].at, sums, c[1].at, c[2].at, NOISE_PIXELS, n, components);
 }
 
-static inline void noise_move(const struct noise_job *j, struct noise_samples *c, int component,
-                              int x0, int y0)
+/* Sums of bytes, and with their columns and rows. A line of sums has one or two rows in it. */
+static inline void noise_sums_of(struct noise_moments *m, const struct noise_samples *c,
+                                 const struct noise_shape *shape, int i)
 {
-    const struct format_info *info = &format_table[j->now->format];
-    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
-    const size_t stride = j->now->stride[component];
-    const size_t at = (size_t)(y0 >> vs) * stride + (size_t)(x0 >> hs);
-    const uint8_t *p = j->now->plane[component] + at, *q = j->before->plane[component] + at;
-    ptrdiff_t away[4];
+    const int hs = shape->hshift, vs = shape->vshift, lines = shape->n / NOISE_BLOCK;
+    uint16_t column[NOISE_BLOCK] = {0}, reversed[NOISE_BLOCK] = {0};
+    int32_t s = 0, a = 0, b = 0;
 
-    for (int k = 0; k < 4; k++)
-        away[k] = noise_away(j, component, x0 + k % 2 * MOTION_BLOCK, y0 + k / 2 * MOTION_BLOCK);
-    if (away[0] == away[1] && away[0] == away[2] && away[0] == away[3]) {
-        noise_load_moved(c->at, p, q + away[0], stride, hs, vs, NOISE_BLOCK);
+    for (int y = 0; y < lines; y++)
+        for (int x = 0; x < NOISE_BLOCK; x++) {
+            column[x] = (uint16_t)(column[x] + c->at[NOISE_BLOCK * y + x]);
+            reversed[x] = (uint16_t)(reversed[x] + column[x]);
+        }
+    for (int x = 0; x < NOISE_BLOCK; x++) {
+        const int col = x & (shape->width - 1), row = x >> (4 - hs);
+
+        s += column[x];
+        a += column[x] * ((col << hs) * 2 + (1 << hs) - NOISE_BLOCK);
+        b += column[x] * (((row + (lines << hs)) << vs) * 2 + (1 << vs) - NOISE_BLOCK) -
+             reversed[x] * (2 << hs << vs);
+    }
+    m->s[i] = s * (1 << hs << vs);
+    m->a[i] = a * (1 << hs << vs);
+    m->b[i] = b * (1 << hs << vs);
+}
+
+/* --- samples --- */
+
+static inline void noise_copy(uint8_t *to, int pitch, const uint8_t *from, size_t stride, int width,
+                              int height)
+{
+    for (int y = 0; y < height; y++, to += pitch, from += stride)
+        if (width == 16)
+            memcpy(to, from, 16);
+        else if (width == 8)
+            memcpy(to, from, 8);
+        else
+            memcpy(to, from, 4);
+}
+
+static inline const uint8_t *noise_at(const struct frame *f, int component,
+                                      const struct noise_shape *shape, int x0, int y0)
+{
+    return f->plane[component] + (size_t)(y0 >> shape->vshift) * f->stride[component] +
+           (size_t)(x0 >> shape->hshift);
+}
+
+/* How far away in memory what is at @v is. */
+static inline ptrdiff_t noise_away(struct motion_vector v, const struct noise_shape *shape,
+                                   size_t stride)
+{
+    const int x = noise_whole(v.x, shape->hshift) / (1 << shape->hshift);
+    const int y = noise_whole(v.y, shape->vshift) / (1 << shape->vshift);
+
+    return y * (ptrdiff_t)stride + x;
+}
+
+/* What was where the block was; @v are the vectors of its quarters. */
+static inline void noise_before(struct noise_bytes *to, const struct frame *f, int component,
+                                const struct noise_shape *shape, const struct motion_vector v[4],
+                                int x0, int y0)
+{
+    const int width = shape->width / 2, height = shape->height / 2;
+    const size_t stride = f->stride[component];
+    const uint8_t *from = noise_at(f, component, shape, x0, y0);
+
+    if (!memcmp(v, v + 1, 3 * sizeof(v[0]))) {
+        noise_copy(to->at, shape->width, from + noise_away(v[0], shape, stride), stride,
+                   shape->width, shape->height);
         return;
     }
     for (int k = 0; k < 4; k++) {
-        const int x = k % 2 * MOTION_BLOCK, y = k / 2 * MOTION_BLOCK;
-        const size_t in = (size_t)(y >> vs) * stride + (size_t)(x >> hs);
+        const int x = k % 2 * width, y = k / 2 * height;
 
-        noise_load_moved(c->at + y * NOISE_BLOCK + x, p + in, q + in + away[k], stride, hs, vs,
-                         MOTION_BLOCK);
+        noise_copy(to->at + y * shape->width + x, shape->width,
+                   from + (size_t)y * stride + x + noise_away(v[k], shape, stride), stride, width,
+                   height);
+    }
+}
+
+static inline void noise_vectors(struct motion_vector ret[4], const struct noise_job *j, int x0,
+                                 int y0)
+{
+    const int cols = (j->now->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+
+    for (int k = 0; k < 4; k++)
+        ret[k] = j->vectors
+                     ? j->vectors[(y0 / MOTION_BLOCK + k / 2) * cols + x0 / MOTION_BLOCK + k % 2]
+                     : (struct motion_vector){0, 0};
+}
+
+/* On the luma grid. */
+static inline void noise_expand(struct noise_samples *to, const struct noise_samples *from,
+                                const struct noise_shape *shape)
+{
+    for (int y = 0; y < NOISE_BLOCK; y++) {
+        const int16_t *row = from->at + (y >> shape->vshift) * shape->width;
+
+        if (shape->hshift)
+            for (int x = 0; x < NOISE_BLOCK / 2; x++) {
+                const uint32_t both = (uint16_t)row[x] * 0x10001U;
+
+                memcpy(to->at + NOISE_BLOCK * y + 2 * x, &both, sizeof(both));
+            }
+        else
+            memcpy(to->at + NOISE_BLOCK * y, row, NOISE_BLOCK * sizeof(*row));
     }
 }
 
@@ -193,32 +239,63 @@ static inline void noise_smooth(struct noise_samples *restrict to,
         to->at[NOISE_BLOCK * y] = to->at[NOISE_BLOCK * y + NOISE_BLOCK - 1] = 0;
 }
 
+/* The moments of what is left of the components @c; in two parts, so that sums fit 32 bits. */
+static inline void noise_left(struct noise_moments *m, const struct noise_samples c[3],
+                              const struct noise_shape shape[3], int components)
+{
+    const int n = NOISE_PIXELS / 2;
+    struct noise_samples smoothed[3], wide;
+    struct noise_moments half;
+
+    for (int i = 0; i < components; i++) {
+        noise_expand(&wide, &c[i], &shape[i]);
+        noise_smooth(&smoothed[i], &wide);
+        m->s[i] = noise_sum(smoothed[i].at, n) + noise_sum(smoothed[i].at + n, n);
+    }
+    noise_products(m, smoothed[0].at, smoothed[0].at, smoothed[1].at, smoothed[2].at, n, n,
+                   components);
+    noise_products(&half, smoothed[0].at + n, smoothed[0].at + n, smoothed[1].at + n,
+                   smoothed[2].at + n, n, n, components);
+    for (int i = 0; i < components; i++)
+        for (int k = 0; k < components; k++)
+            m->ss[i][k] += half.ss[i][k];
+}
+
 static void noise_block(const struct noise_job *j, struct noise_sums *sums, int x0, int y0)
 {
-    const struct format_info *info = &format_table[j->now->format];
-    struct noise_samples c[3], smoothed[3];
-    struct noise_moments still = {0}, moved = {0}, left = {0};
+    const int components = format_table[j->now->format].components;
+    struct noise_shape shape[3];
+    struct noise_bytes now[3], before[3];
+    struct noise_samples c[3];
+    struct noise_moments still, moved, left;
+    struct motion_vector v[4];
 
-    for (int i = 0; i < info->components; i++) {
-        const int hs = i ? info->hshift : 0, vs = i ? info->vshift : 0;
-        const size_t stride = j->now->stride[i];
-
-        noise_load(&c[i], j->now->plane[i] + (size_t)(y0 >> vs) * stride + (x0 >> hs), stride, hs,
-                   vs);
-        noise_sums_of(&still, &c[i], i);
+    noise_vectors(v, j, x0, y0);
+    for (int i = 0; i < components; i++) {
+        shape[i] = noise_shape(j->now, i);
+        noise_copy(now[i].at, shape[i].width, noise_at(j->now, i, &shape[i], x0, y0),
+                   j->now->stride[i], shape[i].width, shape[i].height);
+        if (j->before)
+            noise_before(&before[i], j->before, i, &shape[i], v, x0, y0);
     }
-    noise_products(&still, c, info->components, 1);
-    for (int i = 0; i < info->components && j->before; i++) {
-        noise_move(j, &c[i], i, x0, y0);
-        moved.s[i] = noise_sum(&c[i]);
-        noise_smooth(&smoothed[i], &c[i]);
-        left.s[i] = noise_sum(&smoothed[i]);
+    for (int i = 0; i < components; i++) {
+        for (int k = 0; k < shape[i].n; k++)
+            c[i].at[k] = now[i].at[k];
+        noise_sums_of(&still, &c[i], &shape[i], i);
     }
-    if (j->before) {
-        noise_products(&moved, c, info->components, 1);
-        noise_products(&left, smoothed, info->components, 2);
+    noise_all_products(&still, c, shape, components);
+    if (!j->before) {
+        noise_count(sums, &j->form, &still, NULL, NULL);
+        return;
     }
-    noise_count(sums, &j->form, &still, j->before ? &moved : NULL, j->before ? &left : NULL);
+    for (int i = 0; i < components; i++) {
+        for (int k = 0; k < shape[i].n; k++)
+            c[i].at[k] = (int16_t)(now[i].at[k] - before[i].at[k]);
+        moved.s[i] = noise_sum(c[i].at, shape[i].n) * (NOISE_PIXELS / shape[i].n);
+    }
+    noise_all_products(&moved, c, shape, components);
+    noise_left(&left, c, shape, components);
+    noise_count(sums, &j->form, &still, &moved, &left);
 }
 
 static inline void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
