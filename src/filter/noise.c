@@ -8,7 +8,7 @@
 #define ENOUGH_BLOCKS 12
 #define SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define UNKNOWN_VARIANCE 75.0
-#define UNKNOWN_SHARE 0.3
+#define UNKNOWN_SHARE 0.25
 
 int noise_bin(double variance)
 {

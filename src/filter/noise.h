@@ -29,8 +29,8 @@
  * there are no others. */
 struct noise_sums {
     uint32_t blocks[NOISE_CLASSES + 1][NOISE_BINS];
-    /* The share of each block's variance that a binomial 3x3 filter leaves, times NOISE_SHARE,
-     * added up; none in a first picture. */
+    /* The share of each block's variance that is left in means of 4x4 pixels, weighed 1 3 3 1 both
+     * ways, times NOISE_SHARE, added up; none in a first picture. */
     uint32_t share[NOISE_CLASSES + 1][NOISE_BINS];
 };
 
@@ -40,7 +40,7 @@ struct noise {
     /* How many pictures in a row were measured at more than twice that, and the least of them. */
     int above[NOISE_CLASSES];
     double low[NOISE_CLASSES];
-    double share; /* of the variance that a binomial 3x3 filter leaves: 0.14 where noise is white */
+    double share; /* of the variance, left in such means: 0.1 where noise is white */
 };
 
 /* The bin of a variance, which is the top bits of the number as IEEE 754 has it. */

@@ -19,7 +19,7 @@ enum noise_compared {
 
 #define NOISE_SHARE 4096       /* scale of the share in struct noise_sums */
 #define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
-#define NOISE_LEAST_SHARE 0.1  /* white noise has 0.14; a pattern may have 0, which is no noise */
+#define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
 
 /* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
 NOISE_FUNCTION double noise_towards(double old, double now)

@@ -73,7 +73,7 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->plane_bytes = plane_bytes_of(plan, shape);
     b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
     size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
-           7 * columns * sizeof(float);
+           5 * columns * sizeof(float);
     if (size > b->size) {
         uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
 
@@ -91,12 +91,9 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->planes = b->memory + row_table;
     b->bytes = b->planes + rows * ROW_PLANES * b->plane_bytes;
     b->sums = (float *)(void *)(b->bytes + BYTE_ROWS * b->byte_stride);
-    b->per[0] = b->sums + 3 * columns;
-    b->per[1] = b->per[0] + columns;
-    for (int i = 0; i < 2; i++) {
-        b->limit[i] = (uint16_t *)(void *)(b->per[1] + (size_t)(1 + i) * columns);
-        b->factor[i] = b->limit[i] + columns;
-    }
+    b->per = b->sums + 3 * columns;
+    b->limit = (uint16_t *)(void *)(b->per + columns);
+    b->factor = b->limit + columns;
     return 0;
 }
 
@@ -347,39 +344,35 @@ static void load_rows(struct band *b, const struct row_kernels *kernels,
     }
 }
 
-/* Of one pixel in every @step. */
+/* Of @n columns, 1 << @shift to a cell. */
 static void look_up_factors(const struct band_input *in, float *per, const uint8_t *brightness,
-                            const uint8_t *count, int n, int step)
+                            const uint8_t *count, int n, int shift)
 {
     for (int x = 0; x < n; x++)
-        per[x] = in->by_count[count ? count[step * x] : 0];
+        per[x] = in->by_count[count ? count[x >> shift] : 0];
     for (int x = 0; x < n; x++)
-        per[x] *= in->by_brightness[brightness ? brightness[step * x] : 0];
+        per[x] *= in->by_brightness[brightness ? brightness[x >> shift] : 0];
 }
 
-/* What squared distances are multiplied by in row @y. */
+/* What squared distances are multiplied by in the row of cells @y. */
 static void load_factors(struct band *b, const struct row_kernels *kernels,
                          const struct row_plan *plan, const struct band_input *in, int y)
 {
     const int columns = columns_of(in->frame[0]);
-    const int n = in->frame[0]->width / columns; /* luma columns to a column of the planes */
-    const size_t at = (size_t)y * in->stride;
+    const int shift = columns == in->frame[0]->width;
+    const uint8_t *count = in->count ? in->count + (size_t)y * in->stride : NULL;
 
-    for (int i = 0; i < n; i++) {
-        const uint8_t *count = in->count ? in->count + at + i : NULL;
-
-        if (plan->arithmetic == ROWS_FIXED && count && !in->brightness) {
-            for (int x = 0; x < columns; x++) {
-                b->limit[i][x] = b->limit_by_count[count[n * x]];
-                b->factor[i][x] = b->factor_by_count[count[n * x]];
-            }
-            continue;
+    if (plan->arithmetic == ROWS_FIXED && count && !in->brightness) {
+        for (int x = 0; x < columns; x++) {
+            b->limit[x] = b->limit_by_count[count[x >> shift]];
+            b->factor[x] = b->factor_by_count[count[x >> shift]];
         }
-        look_up_factors(in, b->per[i], in->brightness ? in->brightness + at + i : NULL, count,
-                        columns, n);
-        if (plan->arithmetic == ROWS_FIXED)
-            kernels->factors(b->per[i], plan->per_unit, b->limit[i], b->factor[i], columns);
+        return;
     }
+    look_up_factors(in, b->per, in->brightness ? in->brightness + (size_t)y * in->stride : NULL,
+                    count, columns, shift);
+    if (plan->arithmetic == ROWS_FIXED)
+        kernels->factors(b->per, plan->per_unit, b->limit, b->factor, columns);
 }
 
 /* Where counts alone tell them, once for all rows. */
@@ -425,9 +418,9 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
                           .n_frames = in->n_frames,
                           .frame_step = last - first + 2 * plan->reach_y,
                           .sums = b->sums,
-                          .per = {b->per[0], b->per[1]},
-                          .limit = {b->limit[0], b->limit[1]},
-                          .factor = {b->factor[0], b->factor[1]}};
+                          .per = {b->per, b->per},
+                          .limit = {b->limit, b->limit},
+                          .factor = {b->factor, b->factor}};
 
     for (int i = 0; i < 8; i++)
         job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
@@ -442,8 +435,8 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
     for (int y = first; y < last; y++) {
         job.rows = &b->rows[y - first + plan->reach_y];
         job.joint = joint_of(out, y);
-        if (each)
-            load_factors(b, kernels, plan, in, y);
+        if (each && y % 2 == 0)
+            load_factors(b, kernels, plan, in, y / 2);
         (each ? kernels->each : kernels->filter)[plan->arithmetic][layout](&job);
         write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }

@@ -17,8 +17,8 @@ struct band {
     size_t plane_bytes; /* from one plane of a row to the next */
     uint8_t *bytes;     /* rows of samples as in frames */
     size_t byte_stride;
-    float *sums, *per[2];
-    uint16_t *limit[2], *factor[2]; /* as in struct row_job */
+    float *sums, *per;
+    uint16_t *limit, *factor; /* as in struct row_job, for even and odd luma alike */
     uint16_t limit_by_count[256], factor_by_count[256];
 };
 
@@ -29,7 +29,8 @@ struct band_input {
     int n_frames;
     const struct levels *mean; /* in place of the newest frame's own samples; or NULL */
     /* For a plan of plan_make_each(): what an inverse square of the range sigma is the product of,
-     * by the bytes of two planes with rows of @stride; without a plane the first entry counts. */
+     * by the bytes of two planes, one for each cell of 2x2 luma samples, with rows of @stride;
+     * without a plane the first entry counts. */
     const uint8_t *brightness, *count;
     size_t stride;
     float by_brightness[256], by_count[256];

@@ -152,7 +152,7 @@ struct row_kernels {
     void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
     void (*chroma[2])(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
                       void *const plane[3], int n);
-    /* The same from 16-bit samples, in units of 1/256. */
+    /* The same from 16-bit samples, in units of 1/128, 15 bits of them. */
     void (*luma16[2])(const struct row_scale *s, const uint16_t *y, void *plane, int n);
     void (*chroma16[2])(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
                         void *const plane[3], int n);
@@ -167,8 +167,8 @@ struct row_kernels {
     void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
     void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
     void (*split16)(const uint16_t *ab, uint16_t *a, uint16_t *b, int n);
-    /* A row of a plane under a binomial 3x3, rounded; there are samples all around it. */
-    void (*brightness)(const uint8_t *row, size_t stride, uint8_t *to, int n);
+    /* The mean of each 2x2 samples of two rows, rounded: @n of them. */
+    void (*brightness)(const uint8_t *a, const uint8_t *b, uint8_t *to, int n);
     void (*mean)(const struct mean_job *job); /* time/mean.h */
     /* Row @row of blocks (time/search.h); a row of a level from two of the one below it, or of
      * luma: to @n samples. */

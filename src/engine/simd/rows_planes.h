@@ -56,7 +56,8 @@ static void fixed_luma16(const struct row_scale *s, const uint16_t *y, void *pla
     const V a = v_set1(s->q[0]), middle = v_set1(-32768);
 
     for (int x = 0; x < n; x += LANES)
-        v_store((int16_t *)plane + x, v_mulhrs(v_add(v_load((const int16_t *)y + x), middle), a));
+        v_store((int16_t *)plane + x,
+                v_mulhrs(v_add(v_shl(v_load((const int16_t *)y + x), 1), middle), a));
 }
 
 static void fixed_chroma16(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
@@ -67,8 +68,8 @@ static void fixed_chroma16(const struct row_scale *s, const uint16_t *u, const u
     const V e = v_set1(s->q[4]), f = v_set1(s->q[5]), middle = v_set1(-32768);
 
     for (int x = 0; x < n; x += LANES) {
-        const V us = v_add(v_load((const int16_t *)u + x), middle);
-        const V vs = v_add(v_load((const int16_t *)v + x), middle);
+        const V us = v_add(v_shl(v_load((const int16_t *)u + x), 1), middle);
+        const V vs = v_add(v_shl(v_load((const int16_t *)v + x), 1), middle);
 
         v_store(out_c + x, v_add(v_mulhrs(us, b), v_mulhrs(vs, c)));
         v_store(out_u + x, v_add(v_mulhrs(us, d), v_mulhrs(vs, e)));
@@ -96,10 +97,10 @@ static void real_factors(const float *restrict per, float unit, uint16_t *restri
 static void real_luma16(const struct row_scale *s, const uint16_t *y, void *to, int n)
 {
     float *restrict plane = to;
-    const float a = s->a / 256.0F;
+    const float a = s->a / 128.0F;
 
     for (int x = 0; x < n; x++)
-        plane[x] = (float)(y[x] - 32768) * a;
+        plane[x] = (float)(y[x] - 16384) * a;
 }
 
 static void real_chroma16(const struct row_scale *s, const uint16_t *u, const uint16_t *v,
@@ -109,7 +110,7 @@ static void real_chroma16(const struct row_scale *s, const uint16_t *u, const ui
     const struct row_scale k = *s;
 
     for (int x = 0; x < n; x++) {
-        const float us = (float)(u[x] - 32768) / 256.0F, vs = (float)(v[x] - 32768) / 256.0F;
+        const float us = (float)(u[x] - 16384) / 128.0F, vs = (float)(v[x] - 16384) / 128.0F;
 
         out_c[x] = us * k.b + vs * k.c;
         out_u[x] = us * k.d + vs * k.e;

@@ -65,9 +65,9 @@ static bool make_memory(struct average *a, const struct frame *x)
         made = made && stored_alloc(&a->state[i], x) &&
                !pyramid_create(&a->pyramid[i], x->width, x->height);
     return made && !motion_create(&a->search, x->width, x->height) &&
-           field_alloc(&a->nu2, x->width, x->height) && guess_alloc(&a->still, x) &&
-           guess_alloc(&a->moved, x) && field_alloc(&a->f, x->width, x->height) &&
-           field_alloc(&a->n, x->width, x->height) && a->counts;
+           field_alloc(&a->nu2, cells(x->width), cells(x->height)) && guess_alloc(&a->still, x) &&
+           guess_alloc(&a->moved, x) && field_alloc(&a->f, cells(x->width), cells(x->height)) &&
+           field_alloc(&a->n, cells(x->width), cells(x->height)) && a->counts;
 }
 
 void average_destroy(struct average *a)
@@ -90,12 +90,12 @@ double average_level(const struct average *a, int component, int x, int y)
 
 double average_count(const struct average *a, int x, int y)
 {
-    return stored_count(&a->state[a->newest], x, y);
+    return stored_count(&a->state[a->newest], x / 2, y / 2);
 }
 
 double average_noise(const struct average *a, int x, int y)
 {
-    return *field_at(&a->nu2, x, y);
+    return *field_at(&a->nu2, x / 2, y / 2);
 }
 
 /* The mean of the counts in a block, in halves. */
@@ -134,17 +134,19 @@ static bool repeated(const struct average *a, const struct frame *x)
     return a->has_past && frame_squared_error(&a->x, x) == 0.0;
 }
 
-/* nu2 from the luma around each pixel. */
+/* nu2 from the mean luma of each cell. */
 static void spread_noise(struct average *a)
 {
-    for (int y = 0; y < a->x.height; y++)
-        for (int x = 0; x < a->x.width; x++)
-            *field_at(&a->nu2, x, y) = frame_sample(&a->x, 0, x, y);
-    field_binomial(&a->nu2);
-    for (int y = 0; y < a->x.height; y++)
-        for (int x = 0; x < a->x.width; x++)
-            *field_at(&a->nu2, x, y) =
-                noise_variance(&a->noise, floor(*field_at(&a->nu2, x, y) + 0.5));
+    for (int cy = 0; cy < a->nu2.height; cy++)
+        for (int cx = 0; cx < a->nu2.width; cx++) {
+            int sum = 2;
+
+            for (int j = 0; j < 2; j++)
+                for (int i = 0; i < 2; i++)
+                    sum += frame_sample(&a->x, 0, frame_nearest(2 * cx + i, a->x.width),
+                                        frame_nearest(2 * cy + j, a->x.height));
+            *field_at(&a->nu2, cx, cy) = noise_variance(&a->noise, sum / 4);
+        }
 }
 
 static void count_noise(struct average *a, const struct frame *x,
@@ -164,11 +166,11 @@ static void mix(struct average *a, const struct motion_vector *vectors)
 {
     const int cols = (a->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
 
-    for (int y = 0; y < a->x.height; y++)
-        for (int x = 0; x < a->x.width; x++) {
-            const struct motion_vector v = vectors
-                                               ? vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK]
-                                               : (struct motion_vector){0};
+    for (int y = 0; y < a->f.height; y++)
+        for (int x = 0; x < a->f.width; x++) {
+            const struct motion_vector v =
+                vectors ? vectors[2 * y / MOTION_BLOCK * cols + 2 * x / MOTION_BLOCK]
+                        : (struct motion_vector){0};
             const double better =
                 (*field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y)) / a->noise.share;
             const double n = *field_at(&a->still.n, x, y);
@@ -181,36 +183,22 @@ static void mix(struct average *a, const struct motion_vector *vectors)
         }
 }
 
-/* The mean of @of over the luma samples that share a sample of @component. */
-static double mean_over(const struct average *a, const struct field *of, int component, int x,
-                        int y)
-{
-    const struct format_info *info = &format_table[a->x.format];
-    double sum = 0.0;
-
-    if (component == 0)
-        return *field_at(of, x, y);
-    for (int j = y << info->vshift; j < (y + 1) << info->vshift && j < a->x.height; j++)
-        for (int i = x << info->hshift; i < (x + 1) << info->hshift && i < a->x.width; i++)
-            sum += *field_at(of, i, j);
-    return sum / guess_sharers(&a->x, x, y);
-}
-
 static void average_in(struct average *a, struct stored *now)
 {
     for (int c = 0; c < format_table[a->x.format].components; c++)
         for (int y = 0; y < a->still.p[c].height; y++)
             for (int x = 0; x < a->still.p[c].width; x++) {
+                const int cx = guess_cell_x(&a->x, c, x), cy = guess_cell_y(&a->x, c, y);
                 const double still = *field_at(&a->still.p[c], x, y);
-                const double p = still + mean_over(a, &a->f, c, x, y) *
-                                             (*field_at(&a->moved.p[c], x, y) - still);
+                const double p =
+                    still + *field_at(&a->f, cx, cy) * (*field_at(&a->moved.p[c], x, y) - still);
 
                 stored_set_level(now, c, x, y,
                                  p + (frame_sample(&a->x, c, x, y) - p) /
-                                         (mean_over(a, &a->n, c, x, y) + 1.0));
+                                         (*field_at(&a->n, cx, cy) + 1.0));
             }
-    for (int y = 0; y < a->x.height; y++)
-        for (int x = 0; x < a->x.width; x++)
+    for (int y = 0; y < a->n.height; y++)
+        for (int x = 0; x < a->n.width; x++)
             stored_set_count(now, x, y, fmin(*field_at(&a->n, x, y) + 1.0, now->frames));
 }
 
@@ -223,8 +211,8 @@ static void begin(struct average *a, struct stored *now)
             for (int x = 0; x < s.width; x++)
                 stored_set_level(now, c, x, y, frame_sample(&a->x, c, x, y));
     }
-    for (int y = 0; y < a->x.height; y++)
-        for (int x = 0; x < a->x.width; x++)
+    for (int y = 0; y < a->n.height; y++)
+        for (int x = 0; x < a->n.width; x++)
             stored_set_count(now, x, y, 1.0);
 }
 

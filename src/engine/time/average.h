@@ -3,31 +3,32 @@
  * so far, along its motion, with a count of its own. Slow on purpose; every engine is compared with
  * it. What is kept from frame to frame is rounded as every engine stores it.
  *
- * x is the raw frame, N the most frames that count, levels are 0..255. Chroma is repeated on the
- * luma grid where it meets luma, and the nearest edge pixel is repeated everywhere. (Y1,U1,V1) are
+ * x is the raw frame, N the most frames that count, levels are 0..255. Pictures are compared by
+ * cells of 2x2 luma samples with the chroma that they share. Chroma is repeated on the luma grid
+ * where it meets luma, and the nearest edge sample or cell is repeated everywhere. (Y1,U1,V1) are
  * the coordinates of struct colour_distance, |.|^2 their squared length, nu2 the variance of the
- * noise at the pixel (noise.h, after this frame was counted), rho the share that B3 leaves of it.
- * B3: binomial 3x3. box5, box13: means over 5x5, 13x13.
+ * noise at the rounded mean luma of a cell (noise.h, after this frame was counted), rho the share
+ * of it that is left in E. box3, box7: means over 3x3, 7x7 cells.
  *
  *   0. First frame, or after a break: H = x, n = 1. A frame with the very bytes of the one before
  *      changes nothing, but see noise_repeat().
  *   1. Predict twice: P_0 = H of the frame before at the same place, with m_0 = n there; P_1 = H
- *      along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, chroma
- *      linearly;
- *      m_1 = n at the nearest pixel, 0 outside of the picture, at most 8 if v has a fraction.
+ *      along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, kept
+ *      in 0..255, chroma linearly;
+ *      m_1 = n at the nearest cell, 0 outside of the picture, at most 8 if v has a fraction.
  *      Where v = 0, P_1 = P_0. base = 1 + 1 / max(m, 1/2).
- *   2. Compare: e = x - P, E = B3 e. A slow change of light is no difference:
- *          C = box13 of E, each coordinate clamped to +-2.5 nu
- *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = 0.0082 (rho / 0.17)^1.7
- *          P' = P + L (chroma: the mean of L over its pixels)
- *          D = (box5 of |E - L|^2) / nu2,  R = (box5 of |e|^2) / nu2
+ *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
+ *      1 3 3 1 both ways. A slow change of light is no difference:
+ *          C = box7 of E, each coordinate clamped to +-2.5 nu
+ *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = 0.0071 (rho / 0.14)^1.7
+ *          P' = P + L
+ *          D = (box3 of |E - L|^2) / nu2,  R = (box3 of the cell's mean |e|^2) / nu2
  *          n' = 1 / (1/m + 6 max(0, D - 1.5 rho base) + max(0, R - 2 base)),  0 if m = 0
  *   3. Mix: f = 1 / (1 + exp(3 (D_1 - D_0) / rho + 1)), 0 if m_1 = 0 or v = 0;
- *      P = P'_0 + f (P'_1 - P'_0), n' likewise (chroma: with the mean of f over its pixels).
- *   4. Average: H = P + (x - P) / (n' + 1), chroma with the mean n' of its pixels;
- *      n = min(n' + 1, N).
+ *      P = P'_0 + f (P'_1 - P'_0), n' likewise.
+ *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).
  *
- * Stored are H in 1/256 of a level (16 bits) and n in 1/8 of a frame (1/4 if N > 31; 8 bits),
+ * Stored are H in 1/128 of a level (15 bits) and n in 1/8 of a frame (1/4 if N > 31; 8 bits),
  * rounded to nearest. H is never filtered in space: that acts on a copy, so the radius has no past.
  * Sources: motion compensated recursive averages as in E. Dubois, S. Sabri, "Noise reduction in
  * image sequences using motion-compensated temporal filtering" (1984). Context: one thread at a
@@ -53,11 +54,11 @@ void average_forget(struct average *a);
  * else that ends the past (past.h) is the caller's to see. -ENOMEM. */
 int average_add(struct average *a, const struct frame *x, int frames, bool search);
 
-/* The level of a sample, and how many frames a luma sample is the mean of. */
+/* The level of a sample, and how many frames the cell of a luma sample is the mean of. */
 double average_level(const struct average *a, int component, int x, int y);
 double average_count(const struct average *a, int x, int y);
 
-/* The variance of the noise at a luma sample of the newest frame. */
+/* The variance of the noise at the cell of a luma sample of the newest frame. */
 double average_noise(const struct average *a, int x, int y);
 
 /* What an engine reports, after a frame. */

@@ -3,8 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FIELD_MAX_REACH 6
-
 struct field {
     int width, height;
     double *v;
@@ -21,6 +19,3 @@ static inline double *field_at(const struct field *f, int x, int y)
 
 /* Each value becomes the mean of the 2 @reach + 1 squared around it. */
 void field_box(struct field *f, int reach);
-
-/* Each value becomes the mean of the 3x3 around it, weighed 1 2 1 both ways. */
-void field_binomial(struct field *f);

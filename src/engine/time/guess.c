@@ -7,8 +7,8 @@
 
 bool guess_alloc(struct guess *g, const struct frame *f)
 {
-    struct field *const on_luma[] = {&g->m,    &g->e[0], &g->e[1], &g->e[2], &g->l[0],
-                                     &g->l[1], &g->l[2], &g->d,    &g->r,    &g->n};
+    struct field *const by_cell[] = {&g->m,    &g->mean[0], &g->mean[1], &g->mean[2], &g->l[0],
+                                     &g->l[1], &g->l[2],    &g->d,       &g->r,       &g->n};
     const struct format_info *info = &format_table[f->format];
     bool made = true;
 
@@ -19,8 +19,10 @@ bool guess_alloc(struct guess *g, const struct frame *f)
                            (f->height + (1 << vs) - 1) >> vs) &&
                made;
     }
-    for (size_t i = 0; i < sizeof(on_luma) / sizeof(on_luma[0]); i++)
-        made = field_alloc(on_luma[i], f->width, f->height) && made;
+    for (size_t i = 0; i < sizeof(by_cell) / sizeof(by_cell[0]); i++)
+        made = field_alloc(by_cell[i], cells(f->width), cells(f->height)) && made;
+    for (int i = 0; i < 3; i++)
+        made = field_alloc(&g->e[i], f->width, f->height) && made;
     return made;
 }
 
@@ -29,21 +31,13 @@ void guess_free(struct guess *g)
     for (int i = 0; i < 3; i++) {
         field_free(&g->p[i]);
         field_free(&g->e[i]);
+        field_free(&g->mean[i]);
         field_free(&g->l[i]);
     }
     field_free(&g->m);
     field_free(&g->d);
     field_free(&g->r);
     field_free(&g->n);
-}
-
-int guess_sharers(const struct frame *f, int cx, int cy)
-{
-    const struct format_info *info = &format_table[f->format];
-    const int left = f->width - (cx << info->hshift), below = f->height - (cy << info->vshift);
-    const int columns = 1 << info->hshift, rows = 1 << info->vshift;
-
-    return (columns < left ? columns : left) * (rows < below ? rows : below);
 }
 
 /* --- predict --- */
@@ -83,7 +77,7 @@ static double interpolate(const struct stored *s, int component, double x, doubl
     for (int j = y0 - 1; j <= y0 + 2; j++)
         for (int i = x0 - 1; i <= x0 + 2; i++)
             sum += weight(i - x) * weight(j - y) * stored_level(s, component, i, j);
-    return sum;
+    return fmin(fmax(sum, 0.0), 255.0);
 }
 
 static void predict_component(struct guess *g, const struct guess_input *in, int c)
@@ -100,13 +94,13 @@ static void predict_component(struct guess *g, const struct guess_input *in, int
         }
 }
 
-static double predict_count(const struct guess_input *in, int x, int y)
+static double predict_count(const struct guess_input *in, int cx, int cy)
 {
-    const struct motion_vector v = vector_at(in, x, y);
-    const int px = x + (int)floor(v.x / 8.0 + 0.5), py = y + (int)floor(v.y / 8.0 + 0.5);
+    const struct motion_vector v = vector_at(in, 2 * cx, 2 * cy);
+    const int px = cx + (int)floor(v.x / 16.0 + 0.5), py = cy + (int)floor(v.y / 16.0 + 0.5);
     double m;
 
-    if (px < 0 || py < 0 || px >= in->x->width || py >= in->x->height)
+    if (px < 0 || py < 0 || px >= cells(in->x->width) || py >= cells(in->x->height))
         return 0.0;
     m = stored_count(in->before, px, py);
     return v.x % 8 || v.y % 8 ? fmin(m, MOST_BETWEEN) : m;
@@ -116,8 +110,8 @@ static void predict(struct guess *g, const struct guess_input *in)
 {
     for (int c = 0; c < format_table[in->x->format].components; c++)
         predict_component(g, in, c);
-    for (int y = 0; y < in->x->height; y++)
-        for (int x = 0; x < in->x->width; x++)
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++)
             *field_at(&g->m, x, y) = predict_count(in, x, y);
 }
 
@@ -131,6 +125,11 @@ static double base_of(double m)
 static double square(double v)
 {
     return v * v;
+}
+
+static double squared(const double e[3])
+{
+    return square(e[0]) + square(e[1]) + square(e[2]);
 }
 
 /* e = x - P */
@@ -154,21 +153,57 @@ static void subtract(struct guess *g, const struct guess_input *in)
         }
 }
 
-/* The mean of |e|^2 over 5x5, in units of the noise. */
-static void misfit(const struct guess *g, const struct guess_input *in, struct field *ret)
+/* E of a cell, from samples of e around it. */
+static double mean_around(const struct field *e, int cx, int cy)
 {
-    for (int y = 0; y < ret->height; y++)
-        for (int x = 0; x < ret->width; x++)
-            *field_at(ret, x, y) = square(*field_at(&g->e[0], x, y)) +
-                                   square(*field_at(&g->e[1], x, y)) +
-                                   square(*field_at(&g->e[2], x, y));
-    field_box(ret, 2);
-    for (int y = 0; y < ret->height; y++)
-        for (int x = 0; x < ret->width; x++)
-            *field_at(ret, x, y) /= *field_at(in->nu2, x, y);
+    static const double weight[4] = {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8};
+    double sum = 0.0;
+
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < 4; i++)
+            sum += weight[i] * weight[j] *
+                   *field_at(e, frame_nearest(2 * cx - 1 + i, e->width),
+                             frame_nearest(2 * cy - 1 + j, e->height));
+    return sum;
 }
 
-/* L at one pixel, from C in its place. */
+/* The mean of |e|^2 over a cell. */
+static double mean_square(const struct guess *g, int cx, int cy)
+{
+    double sum = 0.0;
+
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 2; i++) {
+            const int x = frame_nearest(2 * cx + i, g->e[0].width);
+            const int y = frame_nearest(2 * cy + j, g->e[0].height);
+
+            sum += squared((const double[]){*field_at(&g->e[0], x, y), *field_at(&g->e[1], x, y),
+                                            *field_at(&g->e[2], x, y)});
+        }
+    return sum / 4.0;
+}
+
+/* The mean over 3x3 cells, in units of the noise. */
+static void misfit(struct field *f, const struct guess_input *in)
+{
+    field_box(f, 1);
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x++)
+            *field_at(f, x, y) /= *field_at(in->nu2, x, y);
+}
+
+static void gather_cells(struct guess *g, const struct guess_input *in)
+{
+    for (int y = 0; y < g->r.height; y++)
+        for (int x = 0; x < g->r.width; x++) {
+            for (int i = 0; i < 3; i++)
+                *field_at(&g->mean[i], x, y) = mean_around(&g->e[i], x, y);
+            *field_at(&g->r, x, y) = mean_square(g, x, y);
+        }
+    misfit(&g->r, in);
+}
+
+/* L at one cell, from C in its place. */
 static void shrink_light(struct guess *g, int x, int y, double noise)
 {
     double c2 = 0.0, keep;
@@ -182,43 +217,56 @@ static void shrink_light(struct guess *g, int x, int y, double noise)
 
 static void find_light(struct guess *g, const struct guess_input *in)
 {
-    const double kappa = 0.0082 * pow(in->rho / 0.17, 1.7);
+    const double kappa = 0.0071 * pow(in->rho / 0.14, 1.7);
 
     for (int i = 0; i < 3; i++) {
-        for (int y = 0; y < in->x->height; y++)
-            for (int x = 0; x < in->x->width; x++) {
+        for (int y = 0; y < g->m.height; y++)
+            for (int x = 0; x < g->m.width; x++) {
                 const double most = 2.5 * sqrt(*field_at(in->nu2, x, y));
 
-                *field_at(&g->l[i], x, y) = fmin(fmax(*field_at(&g->e[i], x, y), -most), most);
+                *field_at(&g->l[i], x, y) = fmin(fmax(*field_at(&g->mean[i], x, y), -most), most);
             }
-        field_box(&g->l[i], 6);
+        field_box(&g->l[i], 3);
     }
-    for (int y = 0; y < in->x->height; y++)
-        for (int x = 0; x < in->x->width; x++)
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++)
             shrink_light(g, x, y,
                          3.0 * kappa * *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y)));
 }
 
-/* P' = P + L, which is taken back to Y'CbCr; E becomes E - L. */
+/* D of what L leaves of E. */
+static void compare(struct guess *g, const struct guess_input *in)
+{
+    for (int y = 0; y < g->d.height; y++)
+        for (int x = 0; x < g->d.width; x++) {
+            double left[3];
+
+            for (int i = 0; i < 3; i++)
+                left[i] = *field_at(&g->mean[i], x, y) - *field_at(&g->l[i], x, y);
+            *field_at(&g->d, x, y) = squared(left);
+        }
+    misfit(&g->d, in);
+}
+
+/* P' = P + L, which is taken back to Y'CbCr. */
 static void take_light(struct guess *g, const struct guess_input *in)
 {
-    const struct format_info *info = &format_table[in->x->format];
     const struct colour_distance *k = &in->axes;
 
-    for (int y = 0; y < in->x->height; y++)
-        for (int x = 0; x < in->x->width; x++) {
-            const double v = *field_at(&g->l[2], x, y) / k->f;
-            const double u = (*field_at(&g->l[1], x, y) - k->e * v) / k->d;
-            const int cx = x >> info->hshift, cy = y >> info->vshift;
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++) {
+            double *luma = field_at(&g->l[0], x, y), *u = field_at(&g->l[1], x, y);
+            double *v = field_at(&g->l[2], x, y);
 
-            *field_at(&g->p[0], x, y) += (*field_at(&g->l[0], x, y) - k->b * u - k->c * v) / k->a;
-            if (info->components == 3) {
-                *field_at(&g->p[1], cx, cy) += u / guess_sharers(in->x, cx, cy);
-                *field_at(&g->p[2], cx, cy) += v / guess_sharers(in->x, cx, cy);
-            }
-            for (int i = 0; i < 3; i++)
-                *field_at(&g->e[i], x, y) -= *field_at(&g->l[i], x, y);
+            *v /= k->f;
+            *u = (*u - k->e * *v) / k->d;
+            *luma = (*luma - k->b * *u - k->c * *v) / k->a;
         }
+    for (int c = 0; c < format_table[in->x->format].components; c++)
+        for (int y = 0; y < g->p[c].height; y++)
+            for (int x = 0; x < g->p[c].width; x++)
+                *field_at(&g->p[c], x, y) +=
+                    *field_at(&g->l[c], guess_cell_x(in->x, c, x), guess_cell_y(in->x, c, y));
 }
 
 static double believed(double m, double d, double r, double rho)
@@ -234,14 +282,12 @@ void guess_make(struct guess *g, const struct guess_input *in)
 {
     predict(g, in);
     subtract(g, in);
-    misfit(g, in, &g->r);
-    for (int i = 0; i < 3; i++)
-        field_binomial(&g->e[i]);
+    gather_cells(g, in);
     find_light(g, in);
+    compare(g, in);
     take_light(g, in);
-    misfit(g, in, &g->d);
-    for (int y = 0; y < in->x->height; y++)
-        for (int x = 0; x < in->x->width; x++)
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++)
             *field_at(&g->n, x, y) = believed(*field_at(&g->m, x, y), *field_at(&g->d, x, y),
                                               *field_at(&g->r, x, y), in->rho);
 }

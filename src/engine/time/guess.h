@@ -10,11 +10,13 @@
 
 struct guess {
     struct field p[3]; /* in the sampling of the picture: P, then P' */
-    struct field m;    /* how many frames P is the mean of */
-    struct field e[3]; /* in (Y1, U1, V1), for each luma sample: e, then E, then E - L */
-    struct field l[3]; /* L, likewise */
-    struct field d, r; /* D and R */
-    struct field n;    /* n' */
+    struct field e[3]; /* in (Y1, U1, V1), for each luma sample */
+    /* For each cell: */
+    struct field m;       /* how many frames P is the mean of */
+    struct field mean[3]; /* E */
+    struct field l[3];    /* C, then L, then L in Y'CbCr */
+    struct field d, r;    /* D and R */
+    struct field n;       /* n' */
 };
 
 /* What a guess is made from. */
@@ -32,5 +34,13 @@ void guess_free(struct guess *g); /* zeroed is fine */
 
 void guess_make(struct guess *g, const struct guess_input *in);
 
-/* Luma samples that share the chroma sample (@cx, @cy). */
-int guess_sharers(const struct frame *f, int cx, int cy);
+/* The cell of a sample. */
+static inline int guess_cell_x(const struct frame *f, int component, int x)
+{
+    return component ? (x << format_table[f->format].hshift) / 2 : x / 2;
+}
+
+static inline int guess_cell_y(const struct frame *f, int component, int y)
+{
+    return component ? (y << format_table[f->format].vshift) / 2 : y / 2;
+}

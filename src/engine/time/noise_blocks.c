@@ -6,7 +6,7 @@
 #include "picture/colour.h"
 
 #define SIDE NOISE_BLOCK
-#define INNER (SIDE - 2)
+#define INNER (SIDE / 2 - 2) /* cells whose neighbours are in the block */
 #define Q_SCALE 4096.0
 
 /* The components of a block's pixels. */
@@ -71,12 +71,12 @@ static void load_moved(struct block *b, const struct frame *now, const struct fr
         }
 }
 
-static struct noise_moments moments_of(const struct block *b, int components, int from, int side)
+static struct noise_moments moments_of(const struct block *b, int components, int side)
 {
     struct noise_moments m = {0};
 
-    for (int y = from; y < from + side; y++)
-        for (int x = from; x < from + side; x++)
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++)
             for (int i = 0; i < components; i++) {
                 const int64_t c = b->c[i][y][x];
 
@@ -105,19 +105,19 @@ static int64_t spread(const struct noise_form *f, const struct noise_moments *m,
     return sum;
 }
 
-/* Each pixel becomes the sum of its neighbours, weighed 1 2 1 both ways: 16 times the mean. */
+/* 64 times E of average.h, of the cells inside the block. */
 static void smooth(struct block *to, const struct block *from, int components)
 {
-    static const int weight[3] = {1, 2, 1};
+    static const int weight[4] = {1, 3, 3, 1};
 
     for (int i = 0; i < components; i++)
-        for (int y = 1; y < SIDE - 1; y++)
-            for (int x = 1; x < SIDE - 1; x++) {
+        for (int y = 0; y < INNER; y++)
+            for (int x = 0; x < INNER; x++) {
                 int sum = 0;
 
-                for (int dy = -1; dy <= 1; dy++)
-                    for (int dx = -1; dx <= 1; dx++)
-                        sum += weight[dy + 1] * weight[dx + 1] * from->c[i][y + dy][x + dx];
+                for (int dy = 0; dy < 4; dy++)
+                    for (int dx = 0; dx < 4; dx++)
+                        sum += weight[dy] * weight[dx] * from->c[i][2 * y + 1 + dy][2 * x + 1 + dx];
                 to->c[i][y][x] = sum;
             }
 }
@@ -127,7 +127,7 @@ static uint32_t share_of(const struct noise_form *f, const struct noise_moments 
                          const struct noise_moments *smoothed)
 {
     const double n = INNER * INNER;
-    const double all = (double)spread(f, moved, SIDE * SIDE, false) * (n * n * 256.0);
+    const double all = (double)spread(f, moved, SIDE * SIDE, false) * (n * n * 4096.0);
     const double rest = (double)spread(f, smoothed, INNER * INNER, false) * (65536.0 * NOISE_SHARE);
 
     return all > 0.0 ? (uint32_t)fmin(rest / all, NOISE_SHARE) : 0;
@@ -161,12 +161,12 @@ static void gather_block(struct noise_sums *sums, const struct noise_form *f,
     struct noise_moments still, moved, left;
 
     load(&b, now, f->components, x0, y0);
-    still = moments_of(&b, f->components, 0, SIDE);
+    still = moments_of(&b, f->components, SIDE);
     if (before) {
         load_moved(&b, now, before, vectors, f->components, x0, y0);
-        moved = moments_of(&b, f->components, 0, SIDE);
+        moved = moments_of(&b, f->components, SIDE);
         smooth(&smoothed, &b, f->components);
-        left = moments_of(&smoothed, f->components, 1, INNER);
+        left = moments_of(&smoothed, f->components, INNER);
     }
     noise_count(sums, f, &still, before ? &moved : NULL, before ? &left : NULL);
 }

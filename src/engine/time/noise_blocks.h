@@ -10,9 +10,9 @@
  *          u = -15, -13 .. 15, and B_i likewise over rows:
  *              variance_ij = (n S_ij - S_i S_j - (A_i A_j + B_i B_j) / 85) / n^2
  * Both are taken to R'G'B' by the sum over i, j of Q_ij variance_ij with Q = M^T M, rounded to
- * 1/4096. The smaller one is counted in noise_bin() of it. The share that a binomial 3x3 filter
- * leaves is that of `moved`, over the 14x14 pixels whose neighbours are in the block. Blocks that
- * reach past the edge are left out. */
+ * 1/4096. The smaller one is counted in noise_bin() of it. The share that E of average.h leaves
+ * is that of `moved`, over the 6x6 cells whose neighbours are in the block. Blocks that reach past
+ * the edge are left out. */
 #include "engine/time/motion.h"
 #include "filter/noise.h"
 
@@ -31,8 +31,8 @@ struct noise_moments {
     int64_t s[3], a[3], b[3], ss[3][3];
 };
 
-/* Counts one block: of x_t itself, moved, and moved under 16 times the binomial filter, over the
- * 14x14 pixels inside. A first picture has only the first (the others NULL). */
+/* Counts one block: of x_t itself, moved, and 64 times E of that over the 6x6 cells inside. A first
+ * picture has only the first (the others NULL). */
 void noise_count(struct noise_sums *sums, const struct noise_form *f,
                  const struct noise_moments *still, const struct noise_moments *moved,
                  const struct noise_moments *smoothed);

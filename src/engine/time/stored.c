@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEVEL_STEPS 256.0
+#define LEVEL_STEPS 128.0
+#define LEVEL_MOST 32767.0 /* a level less another one fits 16 bits */
 
 bool stored_alloc(struct stored *s, const struct frame *shape)
 {
@@ -48,7 +49,7 @@ void stored_set_level(struct stored *s, int component, int x, int y, double leve
     const double steps = floor(level * LEVEL_STEPS + 0.5);
 
     s->level[component][index_of(s, component, x, y)] =
-        (uint16_t)fmin(fmax(steps, 0.0), UINT16_MAX);
+        (uint16_t)fmin(fmax(steps, 0.0), LEVEL_MOST);
 }
 
 static double count_steps(const struct stored *s)
@@ -56,12 +57,17 @@ static double count_steps(const struct stored *s)
     return s->frames > 31 ? 4.0 : 8.0;
 }
 
-double stored_count(const struct stored *s, int x, int y)
+static uint8_t *count_at(const struct stored *s, int cx, int cy)
 {
-    return s->count[index_of(s, 0, x, y)] / count_steps(s);
+    return &s->count[(size_t)cy * (size_t)cells(s->shape.width) + (size_t)cx];
 }
 
-void stored_set_count(struct stored *s, int x, int y, double count)
+double stored_count(const struct stored *s, int cx, int cy)
 {
-    s->count[index_of(s, 0, x, y)] = (uint8_t)fmin(floor(count * count_steps(s) + 0.5), UINT8_MAX);
+    return *count_at(s, cx, cy) / count_steps(s);
+}
+
+void stored_set_count(struct stored *s, int cx, int cy, double count)
+{
+    *count_at(s, cx, cy) = (uint8_t)fmin(floor(count * count_steps(s) + 0.5), UINT8_MAX);
 }

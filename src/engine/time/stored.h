@@ -1,10 +1,17 @@
 #pragma once
 /* The average of the frames so far as every engine keeps it from one frame to the next: levels in
- * 1/256 (16 bits) in the sampling of the picture, and how many frames a pixel is the mean of in 1/8
- * (1/4 where more than 31 may count), both rounded to nearest. Context: plain data. */
+ * 1/128 (15 bits) in the sampling of the picture, and how many frames a cell of 2x2 luma samples is
+ * the mean of in 1/8 (1/4 where more than 31 may count), both rounded to nearest. Context: plain
+ * data. */
 #include <stdbool.h>
 
 #include "picture/frame.h"
+
+/* Cells along @n luma samples; the last one may reach past the edge. */
+static inline int cells(int n)
+{
+    return (n + 1) / 2;
+}
 
 struct stored {
     struct frame shape;
@@ -20,5 +27,6 @@ void stored_free(struct stored *s); /* zeroed is fine */
 double stored_level(const struct stored *s, int component, int x, int y);
 void stored_set_level(struct stored *s, int component, int x, int y, double level);
 
-double stored_count(const struct stored *s, int x, int y);
-void stored_set_count(struct stored *s, int x, int y, double count);
+/* Of the cell at (@cx, @cy), which is in the picture. */
+double stored_count(const struct stored *s, int cx, int cy);
+void stored_set_count(struct stored *s, int cx, int cy, double count);

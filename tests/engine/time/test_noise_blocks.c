@@ -180,8 +180,8 @@ static void test_share(void **state)
         share[smooth] = s.noise.share;
         close_sight(&s);
     }
-    assert_in_range(1000 * share[0], 110, 180); /* (6/16)^2 = 0.14 */
-    assert_in_range(1000 * share[1], 330, 520); /* 0.625^2 = 0.39 */
+    assert_in_range(1000 * share[0], 80, 120);  /* (20/64)^2 = 0.098 */
+    assert_in_range(1000 * share[1], 230, 360); /* (35/64)^2 = 0.30 */
 }
 
 /* The same sums, whatever the strides; blocks over the edge are left out. */

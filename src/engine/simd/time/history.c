@@ -28,7 +28,7 @@ struct history {
     struct frame shape;                      /* as frames come in */
     struct frame raw[FILTER_MAX_WINDOW + 1]; /* in planes, the newest first; one is spare */
     int n_raw;                               /* that are made */
-    uint8_t *brightness; /* of the newest: luma under B3, rounded; from LEVELS_PAD on */
+    uint8_t *brightness; /* of the newest: the mean luma of cells, rounded; from LEVELS_PAD on */
     struct levels mean[2];
     struct search *search;
     uint8_t *counts; /* for the report */
@@ -108,6 +108,12 @@ void history_forget(struct history *h)
     past_forget(&h->past);
 }
 
+/* For a number of each cell; what comes behind the last one may be read. */
+static size_t cells_bytes(const struct frame *raw)
+{
+    return raw->stride[0] / 2 * (size_t)levels_cells(raw->height) + 4 * MEAN_LINE;
+}
+
 static int levels_alloc(struct levels *l, const struct frame *raw)
 {
     const int components = format_table[raw->format].components;
@@ -119,7 +125,8 @@ static int levels_alloc(struct levels *l, const struct frame *raw)
         l->stride[c] = raw->stride[c];
         n += rows[c] * l->stride[c];
     }
-    memory = calloc(n * sizeof(*memory) + rows[0] * l->stride[0] + MEAN_LINE, 1);
+    l->cells = raw->stride[0] / 2;
+    memory = calloc(n * sizeof(*memory) + cells_bytes(raw), 1);
     if (!memory)
         return -ENOMEM;
     memory += LEVELS_PAD;
@@ -141,7 +148,9 @@ static int make_mean(struct history *h)
         if (levels_alloc(&h->mean[i], f))
             return -ENOMEM;
     h->counts = malloc(frame_counts_size(f));
-    h->scratch = calloc((size_t)h->n_threads, sizeof(*h->scratch));
+    h->scratch = aligned_alloc(FRAME_ALIGN, (size_t)h->n_threads * sizeof(*h->scratch));
+    if (h->scratch)
+        memset(h->scratch, 0, (size_t)h->n_threads * sizeof(*h->scratch));
     return h->counts && h->scratch ? search_create(&h->search, f) : -ENOMEM;
 }
 
@@ -155,8 +164,7 @@ static int make_memory(struct history *h, const struct frame *in, int n)
         if (raw_alloc(&h->raw[h->n_raw], in))
             return -ENOMEM;
     if (!h->brightness)
-        h->brightness =
-            calloc(h->raw[0].stride[0] * (size_t)in->height + LEVELS_PAD + MEAN_LINE, 1);
+        h->brightness = calloc(LEVELS_PAD + cells_bytes(&h->raw[0]), 1);
     if (!h->brightness)
         return -ENOMEM;
     return h->averages ? make_mean(h) : 0;
@@ -172,6 +180,16 @@ static int band_end(const struct history *h, int item)
     return (item + 1) * BAND < h->in->height ? (item + 1) * BAND : h->in->height;
 }
 
+static void measure_brightness(struct history *h, const struct frame *f, int first, int last)
+{
+    const size_t stride = f->stride[0] / 2;
+
+    for (int y = first; y < last; y += 2)
+        h->kernels->brightness(raw_row(f, 0, y), raw_row(f, 0, y + 1),
+                               h->brightness + LEVELS_PAD + (size_t)y / 2 * stride,
+                               levels_cells(f->width));
+}
+
 /* Brings a band into planes, to the spare frame. */
 static void take_band(void *arg, int worker, int item)
 {
@@ -180,6 +198,8 @@ static void take_band(void *arg, int worker, int item)
 
     (void)worker;
     raw_take(to, h->kernels, h->in, item * BAND, band_end(h, item));
+    if (h->measures)
+        measure_brightness(h, to, item * BAND, band_end(h, item));
     h->differs[item] = !raw_same(to, &h->raw[0], item * BAND, band_end(h, item));
 }
 
@@ -195,17 +215,6 @@ static bool take_frame(struct history *h)
     for (int y = 0; y < h->in->height; y += BAND)
         differs = differs || h->differs[y / BAND];
     return !differs;
-}
-
-static void measure_brightness(void *arg, int worker, int item)
-{
-    struct history *h = arg;
-    const struct frame *f = &h->raw[0];
-
-    (void)worker;
-    for (int y = item * BAND; y < band_end(h, item); y++)
-        h->kernels->brightness(raw_row(f, 0, y), f->stride[0],
-                               h->brightness + LEVELS_PAD + (size_t)y * f->stride[0], f->width);
 }
 
 static void gather_row(void *arg, int worker, int item)
@@ -252,21 +261,30 @@ static void begin_band(void *arg, int worker, int item)
             uint16_t *to = levels_row(now, p, y);
 
             for (size_t x = 0; x < frame_row_bytes(f, p); x++)
-                to[x] = (uint16_t)(from[x] << 8);
+                to[x] = (uint16_t)(from[x] << 7);
         }
-    for (int y = first; y < last; y++)
-        memset(levels_counts(now, y), (int)h->job.steps, (size_t)f->width);
+    for (int y = first; y < last; y += 2)
+        memset(levels_counts(now, y / 2), (int)h->job.steps, (size_t)levels_cells(f->width));
+}
+
+/* Whole rows are read quickest, as long as there is enough to do for every thread. */
+static int strip_width(const struct history *h)
+{
+    const int width = h->in->width, least = (width + MEAN_STRIP - 1) / MEAN_STRIP;
+    const int strips = h->n_threads > 4 ? 3 * least : least;
+
+    return (width + strips * MOTION_BLOCK - 1) / (strips * MOTION_BLOCK) * MOTION_BLOCK;
 }
 
 static void average_part(void *arg, int worker, int item)
 {
     const struct history *h = arg;
-    const int strips = (h->in->width + MEAN_STRIP - 1) / MEAN_STRIP;
+    const int width = strip_width(h), strips = (h->in->width + width - 1) / width;
     struct mean_job job = h->job;
 
     job.scratch = &h->scratch[worker];
-    job.left = item % strips * MEAN_STRIP;
-    job.right = job.left + MEAN_STRIP < job.x.width ? job.left + MEAN_STRIP : job.x.width;
+    job.left = item % strips * width;
+    job.right = job.left + width < job.x.width ? job.left + width : job.x.width;
     job.top = item / strips * h->part_rows;
     job.bottom = job.top + h->part_rows < job.x.height ? job.top + h->part_rows : job.x.height;
     h->kernels->mean(&job);
@@ -275,7 +293,7 @@ static void average_part(void *arg, int worker, int item)
 /* Parts of a strip repeat work at their ends, so there are no more of them than threads need. */
 static void average_all(struct history *h)
 {
-    const int strips = (h->in->width + MEAN_STRIP - 1) / MEAN_STRIP;
+    const int width = strip_width(h), strips = (h->in->width + width - 1) / width;
     const int bands = (h->in->height + BAND - 1) / BAND;
     const int wanted = h->n_threads > 1 ? (4 * h->n_threads + strips - 1) / strips : 1;
     const int parts = wanted < bands ? wanted : bands;
@@ -287,7 +305,7 @@ static void average_all(struct history *h)
 
 static void fill_job(struct history *h, const struct filter *f, const struct motion_vector *vectors)
 {
-    const double rho = h->noise.share, kappa = 0.0082 * pow(rho / 0.17, 1.7);
+    const double rho = h->noise.share, kappa = 0.0071 * pow(rho / 0.14, 1.7);
 
     h->job = (struct mean_job){
         .x = h->raw[0],
@@ -318,7 +336,6 @@ static void measure(struct history *h, const struct filter *f, bool goes_on)
                  !goes_on  ? NOISE_FIRST
                  : vectors ? NOISE_NEXT
                            : NOISE_AT_MOST);
-    run_bands(h, measure_brightness);
     if (!h->averages)
         return;
     fill_job(h, f, vectors);
@@ -358,7 +375,7 @@ void history_input(const struct history *h, const struct filter *f, struct band_
 
     *ret = (struct band_input){.n_frames = h->n_frames,
                                .mean = h->averages ? &h->mean[h->newest] : NULL,
-                               .stride = h->raw[0].stride[0]};
+                               .stride = h->raw[0].stride[0] / 2};
     for (int k = 0; k < h->n_frames; k++)
         ret->frame[k] = &h->raw[k];
     if (f->sigma_color <= 0.0)
@@ -388,7 +405,7 @@ static int block_sum(const struct levels *l, const struct frame *f, int left, in
 
     for (int y = top; y < below; y++)
         for (int x = left; x < right; x++)
-            sum += levels_counts(l, y)[x];
+            sum += levels_counts(l, y / 2)[x / 2];
     *n = (right - left) * (below - top);
     return sum;
 }

@@ -1,198 +1,164 @@
 #pragma once
-/* Where rows of a strip are, and what the frame before has along the motion. */
+/* Step 1 of engine/time/average.h: what the frame before has along the motion. Neighbouring blocks
+ * that moved alike are worked on together. */
 #include <string.h>
 
-#include "engine/simd/time/mean.h"
+#include "engine/simd/time/mean_lines.h"
 
-/* Where column @x of luma is in a line, or the column of chroma that it shares. */
-static inline int mean_at(const struct mean_job *j, int x, int hshift)
-{
-    return (x >> hshift) - (j->left >> hshift) + MEAN_EDGE;
-}
+#define MEAN_MIDDLE 16384 /* of levels: what a cubic makes of levels less this fits 16 bits */
+#define MEAN_WHITE (255 * 128)
+#define MEAN_PIECE 16
 
-static inline const uint8_t *mean_raw_row(const struct mean_job *j, int component, int row)
-{
-    const int vshift = component ? format_table[j->x.format].vshift : 0;
-
-    return j->x.plane[component] + (size_t)(row >> vshift) * j->x.stride[component];
-}
-
-static inline const uint8_t *mean_brightness_row(const struct mean_job *j, int row)
-{
-    return j->brightness + (size_t)row * j->before->stride[0];
-}
-
-/* n of the frame before, a line of it. */
-static inline const uint8_t *mean_m_row(const struct mean_job *j, const struct mean_guess *g,
-                                        int row)
-{
-    return g == &j->scratch->moved ? g->m[row & 31]
-                                   : levels_counts(j->before, row) + j->left - MEAN_EDGE;
-}
-
-static inline int mean_inside(int v, int size)
-{
-    return v < 0 ? 0 : v >= size ? size - 1 : v;
-}
-
-/* Repeats the edge of the picture. */
-static inline void mean_pad(const struct mean_job *j, float *line, int n)
-{
-    const int right = MEAN_EDGE + j->right - j->left;
-
-    for (int i = 1; i <= n && j->left == 0; i++)
-        line[MEAN_EDGE - i] = line[MEAN_EDGE];
-    for (int i = 0; i < n && j->right == j->x.width; i++)
-        line[right + i] = line[right - 1];
-}
-
-static inline void mean_pad_sums(const struct mean_job *j, int32_t *line)
-{
-    const int right = MEAN_EDGE + j->right - j->left;
-
-    for (int i = 1; i <= 6 && j->left == 0; i++)
-        line[MEAN_EDGE - i] = line[MEAN_EDGE];
-    for (int i = 0; i < 6 && j->right == j->x.width; i++)
-        line[right + i] = line[right - 1];
-}
-
-/* Samples of the frame before: columns from @x on and rows from @y on, the nearest of the picture.
- */
-struct mean_patch {
-    float level[MOTION_BLOCK + 3][MOTION_BLOCK + 4];
+/* Blocks side by side that moved alike. */
+struct mean_run {
+    int col, n, row;
+    struct motion_vector v;
 };
 
-static void mean_fetch(struct mean_patch *ret, const struct mean_job *j, int component, int x,
-                       int y, int rows)
+/* @n samples of the frame before from column @x on, the nearest of the picture; @room if needed. */
+static inline const uint16_t *mean_fetch(const struct mean_job *j, int component, int x, int y,
+                                         int n, uint16_t *room)
 {
-    enum { COLUMNS = MOTION_BLOCK + 4 };
-    const struct format_info *info = &format_table[j->x.format];
-    const int width = component ? j->x.width >> info->hshift : j->x.width;
-    const int height = component ? (j->x.height + info->vshift) >> info->vshift : j->x.height;
+    const int width = j->x.width >> mean_hshift(j, component);
+    const int vshift = mean_vshift(j, component), height = (j->x.height + vshift) >> vshift;
+    const uint16_t *row = levels_row(j->before, component, mean_inside(y, height));
 
-    for (int i = 0; i < rows; i++) {
-        const uint16_t *row = levels_row(j->before, component, mean_inside(y + i, height));
-        uint16_t near[COLUMNS];
+    if (x >= 0 && x + n <= width)
+        return row + x;
+    for (int i = 0; i < n; i++)
+        room[i] = row[mean_inside(x + i, width)];
+    return room;
+}
 
-        if (x >= 0 && x + COLUMNS <= width)
-            memcpy(near, row + x, sizeof(near));
-        else
-            for (int k = 0; k < COLUMNS; k++)
-                near[k] = row[mean_inside(x + k, width)];
-        for (int k = 0; k < COLUMNS; k++)
-            ret->level[i][k] = (float)near[k] * (1.0F / 256.0F);
+/* Weights of the four samples around, in 1/32768, @part of 8 << @shift on: a cubic with a = -0.7
+ * for luma, else a line. */
+static inline void mean_weights(int16_t ret[4], int component, int part, int shift)
+{
+    static const int16_t cubic[8][4] = {
+        {0},
+        {-2195, 31674, 3603, -314},
+        {-3226, 28723, 8346, -1075},
+        {-3360, 24416, 13728, -2016},
+        {-2867, 19251, 19251, -2867},
+        {-2016, 13728, 24416, -3360},
+        {-1075, 8346, 28723, -3226},
+        {-314, 3603, 31674, -2195},
+    };
+    const int16_t next = (int16_t)(part << (12 - shift));
+    const int16_t linear[4] = {0, (int16_t)(32768 - next), next, 0};
+
+    memcpy(ret, component ? linear : cubic[part], sizeof(linear));
+}
+
+/* Runs are short: whole pieces of a line are made, and what is too much of one is overwritten by
+ * the next run. */
+#define MEAN_PIECES(i, n)                                                                          \
+    for (int piece_ = 0; piece_ < (n); piece_ += MEAN_PIECE)                                       \
+        for (int i = piece_; i < piece_ + MEAN_PIECE; i++)
+
+/* Levels less MEAN_MIDDLE between four samples of each column. Sums may leave 16 bits on the way,
+ * and come back. */
+static inline void mean_between(int16_t *restrict to, const void *const from[4],
+                                const int16_t weight[4], int middle, int n)
+{
+    const int16_t *a = from[0], *b = from[1], *c = from[2], *d = from[3];
+    const int16_t p = weight[0], q = weight[1], r = weight[2], s = weight[3];
+
+    MEAN_PIECES(i, n)
+    to[i] = (int16_t)(mean_part(a[i], p) + mean_part(b[i], q) + mean_part(c[i], r) +
+                      mean_part(d[i], s) - middle);
+}
+
+static inline void mean_take_middle(int16_t *restrict to, const uint16_t *restrict from, int n)
+{
+    MEAN_PIECES(i, n)
+    to[i] = (int16_t)(from[i] - MEAN_MIDDLE);
+}
+
+/* Back to levels. */
+static inline void mean_add_middle(uint16_t *restrict to, const int16_t *restrict from, int n)
+{
+    const int16_t least = -MEAN_MIDDLE, most = MEAN_WHITE - MEAN_MIDDLE;
+
+    MEAN_PIECES(i, n)
+    {
+        const int16_t low = from[i] > least ? from[i] : least;
+
+        to[i] = (uint16_t)((low < most ? low : most) + MEAN_MIDDLE);
     }
 }
 
-/* Weights of the four samples around: a cubic with a = -0.7 for luma, else a line. */
-static void mean_weights(float ret[4], float at, bool cubic)
+static inline void mean_copy(uint16_t *restrict to, const uint16_t *restrict from, int n)
 {
-    const float a = -0.7F, rest = 1.0F - at;
-
-    if (!cubic) {
-        memcpy(ret, (const float[4]){0.0F, rest, at, 0.0F}, 4 * sizeof(float));
-        return;
-    }
-    for (int i = 0; i < 2; i++) {
-        const float d = i ? rest : at;
-
-        ret[1 + i] = ((a + 2.0F) * d - (a + 3.0F)) * d * d + 1.0F;
-        ret[3 * i] = a * ((((d + 1.0F) - 5.0F) * (d + 1.0F) + 8.0F) * (d + 1.0F) - 4.0F);
-    }
+    MEAN_PIECES(i, n)
+    to[i] = from[i];
 }
 
-static inline void mean_taps4(float *restrict to, const float *a, const float *b, const float *c,
-                              const float *d, const float weight[4])
+/* One component of P_1. */
+static inline void mean_predict_component(const struct mean_job *j, struct mean_guess *g,
+                                          int component, const struct mean_run *run)
 {
-    for (int i = 0; i < MOTION_BLOCK; i++)
-        to[i] = (weight[0] * a[i] + weight[1] * b[i]) + (weight[2] * c[i] + weight[3] * d[i]);
-}
-
-/* P_1 of a block that moved by whole samples, to (@x, @y) from where it is. */
-static inline void mean_copy(const struct mean_job *j, struct mean_guess *g, int component, int col,
-                             int row, int x, int y)
-{
-    const struct format_info *info = &format_table[j->x.format];
-    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
-    const int columns = MOTION_BLOCK >> hs, rows = MOTION_BLOCK >> vs;
-    const int width = j->x.width >> hs, height = (j->x.height + vs) >> vs;
-    const int at = mean_at(j, col * MOTION_BLOCK, hs);
-
-    for (int i = 0; i < rows; i++) {
-        const uint16_t *from = levels_row(j->before, component, mean_inside(y + i, height));
-        float *to = g->p[component][(row * rows + i) & 31] + at;
-
-        if (x < 0 || x + columns > width)
-            for (int k = 0; k < columns; k++)
-                to[k] = (float)from[mean_inside(x + k, width)] * (1.0F / 256.0F);
-        else if (columns == MOTION_BLOCK)
-            for (int k = 0; k < MOTION_BLOCK; k++)
-                to[k] = (float)from[x + k] * (1.0F / 256.0F);
-        else
-            for (int k = 0; k < MOTION_BLOCK / 2; k++)
-                to[k] = (float)from[x + k] * (1.0F / 256.0F);
-    }
-}
-
-/* One component of P_1 of a block. */
-static void mean_predict_component(const struct mean_job *j, struct mean_guess *g, int component,
-                                   int col, int row, struct motion_vector v)
-{
-    const struct format_info *info = &format_table[j->x.format];
-    const int hs = component ? info->hshift : 0, vs = component ? info->vshift : 0;
-    const int columns = MOTION_BLOCK >> hs, rows = MOTION_BLOCK >> vs;
-    const int x = col * columns + (v.x >> (3 + hs)), y = row * rows + (v.y >> (3 + vs));
-    const int part_x = v.x & ((8 << hs) - 1), part_y = v.y & ((8 << vs) - 1);
-    const int at = mean_at(j, col * MOTION_BLOCK, hs);
-    struct mean_patch patch, across;
-    float weight[2][4];
+    const int hs = mean_hshift(j, component), vs = mean_vshift(j, component);
+    const int rows = MOTION_BLOCK >> vs, n = run->n * MOTION_BLOCK >> hs;
+    const int first = run->col * MOTION_BLOCK >> hs, at = first - (int)mean_start(j, component);
+    const int x = first + (run->v.x >> (3 + hs)), y = run->row * rows + (run->v.y >> (3 + vs));
+    const int part_x = run->v.x & ((8 << hs) - 1), part_y = run->v.y & ((8 << vs) - 1);
+    int16_t between[MOTION_BLOCK + 3][2 * MEAN_LINE], level[2 * MEAN_LINE];
+    uint16_t room[2 * MEAN_LINE];
+    int16_t weight[4];
 
     if (!part_x && !part_y) {
-        mean_copy(j, g, component, col, row, x, y);
+        for (int i = 0; i < rows; i++)
+            mean_copy(g->p[component][(run->row * rows + i) & 31] + at,
+                      mean_fetch(j, component, x, y + i, n, room), n);
         return;
     }
-    mean_weights(weight[0], (float)part_x / (float)(8 << hs), component == 0);
-    mean_weights(weight[1], (float)part_y / (float)(8 << vs), component == 0);
-    mean_fetch(&patch, j, component, x - 1, y - 1, rows + 3);
+    mean_weights(weight, component, part_x, hs);
     for (int i = 0; i < rows + 3; i++) {
-        const float *p = patch.level[i];
+        const uint16_t *p = mean_fetch(j, component, x - 1, y - 1 + i, n + 3, room);
 
-        mean_taps4(across.level[i], p, p + 1, p + 2, p + 3, weight[0]);
+        if (part_x)
+            mean_between(between[i], (const void *[]){p, p + 1, p + 2, p + 3}, weight, MEAN_MIDDLE,
+                         n);
+        else
+            mean_take_middle(between[i], p + 1, n);
     }
+    mean_weights(weight, component, part_y, vs);
     for (int i = 0; i < rows; i++) {
-        float level[MOTION_BLOCK];
-
-        mean_taps4(level, across.level[i], across.level[i + 1], across.level[i + 2],
-                   across.level[i + 3], weight[1]);
-        memcpy(g->p[component][(row * rows + i) & 31] + at, level, (size_t)columns * sizeof(float));
+        if (part_y)
+            mean_between(
+                level, (const void *[]){between[i], between[i + 1], between[i + 2], between[i + 3]},
+                weight, 0, n);
+        mean_add_middle(g->p[component][(run->row * rows + i) & 31] + at,
+                        part_y ? level : between[i + 1], n);
     }
 }
 
-/* m_1 of a block: at most 8 frames between samples. */
-static void mean_predict_counts(const struct mean_job *j, struct mean_guess *g, int col, int row,
-                                struct motion_vector v)
+static inline void mean_limit(uint8_t *restrict to, const uint8_t *restrict from, uint8_t most,
+                              int n)
 {
-    const bool between = v.x % 8 || v.y % 8;
+    for (int i = 0; i < n; i++)
+        to[i] = from[i] < most ? from[i] : most;
+}
+
+/* m_1: at most 8 frames between samples, 0 outside of the picture. */
+static inline void mean_predict_counts(const struct mean_job *j, struct mean_guess *g,
+                                       const struct mean_run *run)
+{
+    enum { SIDE = MOTION_BLOCK / 2 };
+    const bool between = run->v.x % 8 || run->v.y % 8;
     const uint8_t most = between ? (uint8_t)(8.0F * j->steps) : UINT8_MAX;
-    const int x0 = col * MOTION_BLOCK + ((v.x + 4) >> 3),
-              y0 = row * MOTION_BLOCK + ((v.y + 4) >> 3);
+    const int x = run->col * SIDE + ((run->v.x + 8) >> 4), n = run->n * SIDE;
+    const int first = x < 0 ? -x : 0, last = x + n > j->x.width / 2 ? j->x.width / 2 - x : n;
 
-    for (int y = 0; y < MOTION_BLOCK; y++) {
-        uint8_t *to = g->m[(row * MOTION_BLOCK + y) & 31] + mean_at(j, col * MOTION_BLOCK, 0);
+    for (int i = 0; i < SIDE; i++) {
+        const int y = run->row * SIDE + i + ((run->v.y + 8) >> 4);
+        uint8_t *to = g->m[(run->row * SIDE + i) & 15] + run->col * SIDE - j->left / 2 + MEAN_EDGE;
 
-        memset(to, 0, MOTION_BLOCK);
-        if (y0 + y < 0 || y0 + y >= j->x.height)
+        memset(to, 0, (size_t)n);
+        if (y < 0 || y >= mean_rows(j))
             continue;
-        if (!between && x0 >= 0 && x0 + MOTION_BLOCK <= j->x.width) {
-            memcpy(to, levels_counts(j->before, y0 + y) + x0, MOTION_BLOCK);
-            continue;
-        }
-        for (int x = 0; x < MOTION_BLOCK; x++)
-            if (x0 + x >= 0 && x0 + x < j->x.width) {
-                const uint8_t m = levels_counts(j->before, y0 + y)[x0 + x];
-
-                to[x] = m < most ? m : most;
-            }
+        mean_limit(to + first, levels_counts(j->before, y) + x + first, most, last - first);
     }
 }
 
@@ -201,12 +167,17 @@ static inline void mean_predict_blocks(const struct mean_job *j, struct mean_gue
 {
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const int first = j->left / MOTION_BLOCK - 2, last = (j->right - 1) / MOTION_BLOCK + 2;
+    const int end = last < cols ? last + 1 : cols;
 
-    for (int col = first < 0 ? 0 : first; col <= last && col < cols; col++) {
-        const struct motion_vector v = j->vectors[row * cols + col];
+    for (int col = first < 0 ? 0 : first; col < end;) {
+        const struct motion_vector *v = &j->vectors[row * cols + col];
+        struct mean_run run = {.col = col, .n = 1, .row = row, .v = *v};
 
+        while (col + run.n < end && v[run.n].x == v->x && v[run.n].y == v->y)
+            run.n++;
         for (int c = 0; c < format_table[j->x.format].components; c++)
-            mean_predict_component(j, g, c, col, row, v);
-        mean_predict_counts(j, g, col, row, v);
+            mean_predict_component(j, g, c, &run);
+        mean_predict_counts(j, g, &run);
+        col += run.n;
     }
 }

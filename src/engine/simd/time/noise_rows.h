@@ -204,63 +204,80 @@ NOISE_STEP void noise_differ(struct noise_samples *restrict to, const struct noi
         to->at[i] = (int16_t)(a->at[i] - b->at[i]);
 }
 
-/* On the luma grid. */
-NOISE_STEP void noise_expand(struct noise_samples *to, const struct noise_samples *from,
-                             const struct noise_shape *shape)
+/* --- what is left --- */
+
+#define NOISE_CELLS 6 /* across and down, whose neighbours are in the block */
+#define NOISE_LINE 8  /* a row of them, of which the last two mean nothing */
+
+struct noise_cells {
+    int32_t at[NOISE_CELLS * NOISE_LINE];
+};
+
+/* 64 times E: weights of 1 3 3 1 pixels, which are 1 6 1 samples that two pixels share. */
+NOISE_STEP void noise_cells(struct noise_cells *to, const struct noise_samples *from,
+                            const struct noise_shape *shape)
 {
-    for (int y = 0; y < NOISE_BLOCK; y++) {
-        const int16_t *row = from->at + (y >> shape->vshift) * shape->width;
+    const int w = shape->width, last = NOISE_CELLS * NOISE_LINE - 2;
+    int16_t down[NOISE_CELLS * NOISE_BLOCK];
 
-        if (shape->hshift)
-            for (int x = 0; x < NOISE_BLOCK / 2; x++) {
-                const uint32_t both = (uint16_t)row[x] * 0x10001U;
+    for (int y = 0; y < NOISE_CELLS; y++) {
+        const int16_t *row = from->at + (shape->vshift ? y : 2 * y + 1) * w;
 
-                memcpy(to->at + NOISE_BLOCK * y + 2 * x, &both, sizeof(both));
-            }
+        if (shape->vshift)
+            for (int x = 0; x < w; x++)
+                down[w * y + x] = (int16_t)(row[x] + 6 * row[x + w] + row[x + 2 * w]);
         else
-            memcpy(to->at + NOISE_BLOCK * y, row, NOISE_BLOCK * sizeof(*row));
+            for (int x = 0; x < w; x++)
+                down[w * y + x] =
+                    (int16_t)(row[x] + 3 * (row[x + w] + row[x + 2 * w]) + row[x + 3 * w]);
     }
+    if (shape->hshift)
+        for (int i = 0; i < last; i++)
+            to->at[i] = down[i] + 6 * down[i + 1] + down[i + 2];
+    else
+        for (int i = 0; i < last; i++)
+            to->at[i] = down[2 * i + 1] + 3 * (down[2 * i + 2] + down[2 * i + 3]) + down[2 * i + 4];
+    to->at[last] = to->at[last + 1] = 0;
 }
 
-/* 16 times the binomial mean, 0 at the edge of the block. */
-NOISE_STEP void noise_smooth(struct noise_samples *restrict to,
-                             const struct noise_samples *restrict from)
+NOISE_STEP int32_t noise_cell_sum(const struct noise_cells *c)
 {
-    int16_t down[NOISE_PIXELS];
+    int32_t column[NOISE_LINE] = {0}, sum = 0;
 
-    memset(to->at, 0, NOISE_BLOCK * sizeof(to->at[0]));
-    memset(to->at + NOISE_PIXELS - NOISE_BLOCK, 0, NOISE_BLOCK * sizeof(to->at[0]));
-    for (int i = NOISE_BLOCK; i < NOISE_PIXELS - NOISE_BLOCK; i++)
-        down[i] =
-            (int16_t)(from->at[i - NOISE_BLOCK] + 2 * from->at[i] + from->at[i + NOISE_BLOCK]);
-    for (int i = NOISE_BLOCK + 1; i < NOISE_PIXELS - NOISE_BLOCK - 1; i++)
-        to->at[i] = (int16_t)(down[i - 1] + 2 * down[i] + down[i + 1]);
-    for (int y = 1; y < NOISE_BLOCK - 1; y++)
-        to->at[NOISE_BLOCK * y] = to->at[NOISE_BLOCK * y + NOISE_BLOCK - 1] = 0;
+    for (int y = 0; y < NOISE_CELLS; y++)
+        for (int x = 0; x < NOISE_LINE; x++)
+            column[x] += c->at[NOISE_LINE * y + x];
+    for (int x = 0; x < NOISE_CELLS; x++)
+        sum += column[x];
+    return sum;
 }
 
-/* The moments of what is left of the components @c; in two parts, so that sums fit 32 bits. */
+/* No column of products exceeds 32 bits. */
+NOISE_STEP int64_t noise_cell_product(const struct noise_cells *a, const struct noise_cells *b)
+{
+    int32_t column[NOISE_LINE] = {0};
+    int64_t sum = 0;
+
+    for (int y = 0; y < NOISE_CELLS; y++)
+        for (int x = 0; x < NOISE_LINE; x++)
+            column[x] += a->at[NOISE_LINE * y + x] * b->at[NOISE_LINE * y + x];
+    for (int x = 0; x < NOISE_CELLS; x++)
+        sum += column[x];
+    return sum;
+}
+
 static inline void noise_left(struct noise_moments *m, const struct noise_samples c[3],
                               const struct noise_shape shape[2], int components)
 {
-    const int n = NOISE_PIXELS / 2;
-    struct noise_samples smoothed[3], wide;
-    struct noise_moments half;
+    struct noise_cells e[3];
 
+    for (int i = 0; i < components; i++)
+        noise_cells(&e[i], &c[i], &shape[i > 0]);
     for (int i = 0; i < components; i++) {
-        noise_expand(&wide, &c[i], &shape[i > 0]);
-        noise_smooth(&smoothed[i], &wide);
-        m->s[i] = noise_sum(smoothed[i].at, n) + noise_sum(smoothed[i].at + n, n);
-    }
-    m->ss[0][0] = noise_product(smoothed[0].at, smoothed[0].at, n) +
-                  (int64_t)noise_product(smoothed[0].at + n, smoothed[0].at + n, n);
-    if (components == 1)
-        return;
-    noise_products(m, smoothed[0].at, smoothed[1].at, smoothed[2].at, n, 1);
-    noise_products(&half, smoothed[0].at + n, smoothed[1].at + n, smoothed[2].at + n, n, 1);
-    for (int i = 1; i < 3; i++)
+        m->s[i] = noise_cell_sum(&e[i]);
         for (int k = 0; k <= i; k++)
-            m->ss[i][k] = m->ss[k][i] += half.ss[i][k];
+            m->ss[i][k] = m->ss[k][i] = noise_cell_product(&e[i], &e[k]);
+    }
 }
 
 /* @shape: of luma and of chroma. */

@@ -1,0 +1,271 @@
+#pragma once
+/* From the samples of a frame and of a guess to cells: E, and the sum of |e|^2. */
+#include <math.h>
+
+#include "engine/simd/time/mean_predict.h"
+
+/* The mean luma of @n cells from their two rows. */
+static inline void mean_brightness(const uint8_t *a, const uint8_t *b, uint8_t *restrict to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (uint8_t)((a[2 * i] + a[2 * i + 1] + b[2 * i] + b[2 * i + 1] + 2) >> 2);
+}
+
+/* x - P in 1/128 of a level. */
+static inline void mean_subtract(int16_t *restrict to, const uint8_t *restrict x,
+                                 const uint16_t *restrict p, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (int16_t)((x[i] << 7) - p[i]);
+}
+
+/* Columns around each cell weighed 1 3 3 1, where there are two samples to a cell, and where there
+ * is one. */
+static inline void mean_across_pairs(float *restrict to, const int16_t *v, int end)
+{
+    MEAN_COLUMNS to[i] = (float)(v[2 * i - 1] + 3 * (v[2 * i] + v[2 * i + 1]) + v[2 * i + 2]);
+}
+
+static inline void mean_across_singles(float *restrict to, const int16_t *v, int end)
+{
+    MEAN_COLUMNS to[i] = (float)(v[i - 1] + 6 * v[i] + v[i + 1]);
+}
+
+/* The samples of luma row @row, and of chroma where it is the first that shares them. */
+static inline void mean_make_row(const struct mean_job *j, struct mean_guess *g, int row)
+{
+    const int end = mean_end(j);
+
+    for (int c = 0; c < format_table[j->x.format].components; c++) {
+        const int hs = mean_hshift(j, c), vs = mean_vshift(j, c), at = 2 * MEAN_FROM >> hs;
+        int16_t *to = g->away[c][row >> vs & 3];
+
+        if (vs && row % 2)
+            continue;
+        mean_subtract(to + at, mean_raw_row(j, c, row >> vs) + at,
+                      mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
+        mean_pad_samples(j, c, to);
+        if (hs)
+            mean_across_singles(g->across[c][row >> vs & 3], to, end);
+        else
+            mean_across_pairs(g->across[c][row >> vs & 3], to, end);
+    }
+}
+
+/* Where rows of samples around a row of cells are in a ring: two of its own, one above, one below.
+ */
+struct mean_rows4 {
+    int at[4];
+};
+
+static inline struct mean_rows4 mean_rows4(const struct mean_job *j, int component, int row)
+{
+    struct mean_rows4 ret;
+
+    for (int i = 0; i < 4; i++)
+        ret.at[i] = mean_inside(2 * row - 1 + i, j->x.height) >> mean_vshift(j, component) & 3;
+    return ret;
+}
+
+/* 8192 times E, of one component: rows weighed 1 3 3 1. The sums are exact. */
+static inline void mean_down(float *restrict to, float (*ring)[MEAN_LINE], struct mean_rows4 rows,
+                             int end)
+{
+    const float *a = ring[rows.at[0]], *b = ring[rows.at[1]];
+    const float *c = ring[rows.at[2]], *d = ring[rows.at[3]];
+
+    MEAN_COLUMNS to[i] = (a[i] + d[i]) + 3.0F * (b[i] + c[i]);
+}
+
+/* The squared length of vectors whose products of Y, U and V were added up. */
+struct mean_form {
+    float yy, yu, yv, uu, uv, vv;
+};
+
+static inline struct mean_form mean_form(const struct mean_job *j)
+{
+    const float a = (float)j->axes.a, b = (float)j->axes.b, c = (float)j->axes.c;
+    const float d = (float)j->axes.d, e = (float)j->axes.e, f = (float)j->axes.f;
+    const float by = 1.0F / 16384.0F;
+
+    return (struct mean_form){.yy = by * (a * a),
+                              .yu = by * 2.0F * (a * b),
+                              .yv = by * 2.0F * (a * c),
+                              .uu = by * (b * b + d * d),
+                              .uv = by * 2.0F * (b * c + d * e),
+                              .vv = by * (c * c + e * e + f * f)};
+}
+
+static inline float mean_length(const struct mean_form *f, float yy, float yu, float yv, float uu,
+                                float uv, float vv)
+{
+    return ((f->yy * yy + f->yu * yu) + (f->yv * yv + f->uu * uu)) + (f->uv * uv + f->vv * vv);
+}
+
+/* Two neighbours, either one first: loaded as one word, so that compilers make vectors of it. */
+struct mean_pair {
+    float a, b;
+};
+
+static inline struct mean_pair mean_pair(const int16_t *p)
+{
+    uint32_t both;
+
+    memcpy(&both, p, sizeof(both));
+    return (struct mean_pair){(float)((int32_t)(both << 16) >> 16), (float)((int32_t)both >> 16)};
+}
+
+/* Two rows of a component. */
+struct mean_rows2 {
+    const int16_t *above, *below;
+};
+
+/* The sum of |e|^2 over the samples of a cell: chroma with one column, two, or none. */
+static inline void mean_squares_shared(float *restrict to, const struct mean_rows2 rows[3],
+                                       const struct mean_form *form, int end)
+{
+    const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
+    const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
+    const struct mean_form f = *form;
+
+    MEAN_COLUMNS
+    {
+        const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
+        const float u0 = u[i], u1 = s[i], v0 = v[i], v1 = t[i], both = y.a + y.b;
+        const float below = z.a + z.b;
+
+        to[i] =
+            mean_length(&f, (y.a * y.a + y.b * y.b) + (z.a * z.a + z.b * z.b),
+                        both * u0 + below * u1, both * v0 + below * v1, 2.0F * (u0 * u0 + u1 * u1),
+                        2.0F * (u0 * v0 + u1 * v1), 2.0F * (v0 * v0 + v1 * v1));
+    }
+}
+
+static inline float mean_square_of_pairs(const struct mean_form *f, struct mean_pair y,
+                                         struct mean_pair u, struct mean_pair v)
+{
+    return mean_length(f, y.a * y.a + y.b * y.b, y.a * u.a + y.b * u.b, y.a * v.a + y.b * v.b,
+                       u.a * u.a + u.b * u.b, u.a * v.a + u.b * v.b, v.a * v.a + v.b * v.b);
+}
+
+static inline void mean_squares_own(float *restrict to, const struct mean_rows2 rows[3],
+                                    const struct mean_form *form, int end)
+{
+    const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
+    const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
+    const struct mean_form f = *form;
+
+    MEAN_COLUMNS
+    to[i] =
+        mean_square_of_pairs(&f, mean_pair(p + 2 * i), mean_pair(u + 2 * i), mean_pair(v + 2 * i)) +
+        mean_square_of_pairs(&f, mean_pair(q + 2 * i), mean_pair(s + 2 * i), mean_pair(t + 2 * i));
+}
+
+static inline void mean_squares_grey(float *restrict to, const struct mean_rows2 *rows, float by,
+                                     int end)
+{
+    const int16_t *p = rows->above, *q = rows->below;
+
+    MEAN_COLUMNS
+    {
+        const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
+
+        to[i] = by * ((y.a * y.a + y.b * y.b) + (z.a * z.a + z.b * z.b));
+    }
+}
+
+static inline void mean_box3(float *restrict to, const float *from, int end)
+{
+    MEAN_COLUMNS to[i] = (from[i - 1] + from[i + 1]) + from[i];
+}
+
+/* From 8192 times Y, U, V to (Y1, U1, V1). */
+static inline void mean_axes(const struct mean_job *j, float *restrict y, float *restrict u,
+                             float *restrict v)
+{
+    const int end = mean_end(j);
+    const float by = 1.0F / 8192.0F;
+    const float a = by * (float)j->axes.a, b = by * (float)j->axes.b, c = by * (float)j->axes.c;
+    const float d = by * (float)j->axes.d, e = by * (float)j->axes.e, f = by * (float)j->axes.f;
+
+    MEAN_COLUMNS
+    {
+        y[i] = a * y[i] + (b * u[i] + c * v[i]);
+        u[i] = d * u[i] + e * v[i];
+        v[i] = f * v[i];
+    }
+}
+
+static inline void mean_axis_of_grey(const struct mean_job *j, float *y)
+{
+    const int end = mean_end(j);
+    const float a = 1.0F / 8192.0F * (float)j->axes.a;
+
+    MEAN_COLUMNS y[i] *= a;
+}
+
+/* nu2 of all rows up to @row. */
+static inline void mean_make_noise(const struct mean_job *j, int row)
+{
+    const int end = mean_end(j);
+    struct mean_scratch *w = j->scratch;
+
+    for (; w->next_noise <= row; w->next_noise++) {
+        const uint8_t *bright = mean_brightness_row(j, w->next_noise);
+        float *noise = w->noise[w->next_noise & 15];
+
+        MEAN_COLUMNS noise[i] = j->variance[bright[i]];
+    }
+}
+
+/* What E may be at most, in 1/64. */
+static inline void mean_make_most(float *restrict most, const float *restrict noise, int end)
+{
+    MEAN_COLUMNS most[i] = 64.0F * 2.5F * sqrtf(noise[i]);
+}
+
+static inline void mean_clamp(int16_t *restrict to, const float *restrict e,
+                              const float *restrict most, int end)
+{
+    MEAN_COLUMNS
+    {
+        const float v = 64.0F * e[i], low = v < -most[i] ? -most[i] : v;
+
+        to[i] = (int16_t)((int32_t)((low > most[i] ? most[i] : low) + 32768.5F) - 32768);
+    }
+}
+
+/* E, clamped too, and the sum of |e|^2 of a row of cells. */
+static inline void mean_make_cells(const struct mean_job *j, struct mean_guess *g, int row)
+{
+    const int end = mean_end(j);
+    const int components = format_table[j->x.format].components;
+    float(*mean)[MEAN_LINE] = g->mean[row & 3];
+    float *square = j->scratch->line[0], *most = j->scratch->line[1];
+    const struct mean_form form = mean_form(j);
+    struct mean_rows2 rows[3];
+
+    for (int c = 0; c < components; c++) {
+        const struct mean_rows4 around = mean_rows4(j, c, row);
+
+        mean_down(mean[c], g->across[c], around, end);
+        rows[c].above = g->away[c][around.at[1]];
+        rows[c].below = g->away[c][around.at[2]];
+    }
+    if (components == 1)
+        mean_squares_grey(square, rows, form.yy, end);
+    else if (mean_hshift(j, 1))
+        mean_squares_shared(square, rows, &form, end);
+    else
+        mean_squares_own(square, rows, &form, end);
+    mean_pad_cells(j, square, 1);
+    mean_box3(g->misfit[row & 7], square, end);
+    if (components == 1)
+        mean_axis_of_grey(j, mean[0]);
+    else
+        mean_axes(j, mean[0], mean[1], mean[2]);
+    mean_make_noise(j, row);
+    mean_make_most(most, j->scratch->noise[row & 15], end);
+    for (int c = 0; c < components; c++)
+        mean_clamp(g->clamped[row & 7][c], mean[c], most, end);
+}

@@ -1,0 +1,206 @@
+#pragma once
+/* Steps 3 and 4 of engine/time/average.h for a row of cells. */
+#include "engine/simd/time/mean_guess.h"
+
+/* 2^@x, within 1e-4, for |@x| below 120. */
+static inline float mean_exp2(float x)
+{
+    const int32_t whole = (int32_t)(x + 128.5F) - 128;
+    const float part = x - (float)whole;
+    const float p = 0.99992807F + part * (0.69326099F + part * (0.24261112F + part * 0.05517166F));
+    const int32_t power = (whole + 127) * (1 << 23);
+    float scale;
+
+    memcpy(&scale, &power, sizeof(scale));
+    return p * scale;
+}
+
+/* f of row @y. */
+static inline void mean_choose(const struct mean_job *j, int y)
+{
+    const int end = mean_end(j);
+    const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+    const struct motion_vector *v = j->vectors + 2 * y / MOTION_BLOCK * cols;
+    struct mean_scratch *w = j->scratch;
+    const float *restrict n = w->moved.n, *restrict d0 = w->still.d, *restrict d1 = w->moved.d;
+    float *restrict f = w->f;
+    const float log2e = 1.44269504F, slope = 3.0F * log2e / j->share;
+
+    MEAN_COLUMNS
+    {
+        const float x = slope * (d1[i] - d0[i]) + log2e;
+        const float some = 1.0F / (1.0F + mean_exp2(x < -60.0F ? -60.0F : x > 60.0F ? 60.0F : x));
+
+        f[i] = n[i] > 0.0F ? some : 0.0F;
+    }
+    for (int x = j->left; x < j->right; x += MOTION_BLOCK)
+        if (!v[x / MOTION_BLOCK].x && !v[x / MOTION_BLOCK].y)
+            memset(f + MEAN_EDGE + (x - j->left) / 2, 0, MOTION_BLOCK / 2 * sizeof(*f));
+}
+
+/* n' and L of both guesses to those of the first. */
+static inline void mean_mix(float *restrict to, const float *restrict from, const float *restrict f,
+                            int end)
+{
+    MEAN_COLUMNS to[i] += f[i] * (from[i] - to[i]);
+}
+
+/* L from the axes to Y, U, V. */
+static inline void mean_light_to_levels(const struct mean_job *j, float (*light)[MEAN_LINE])
+{
+    const int end = mean_end(j);
+    const float a = (float)(1.0 / j->axes.a), b = (float)j->axes.b, c = (float)j->axes.c;
+    const float d = (float)(1.0 / j->axes.d), e = (float)j->axes.e, f = (float)(1.0 / j->axes.f);
+    float *restrict y = light[0], *restrict u = light[1], *restrict v = light[2];
+
+    if (format_table[j->x.format].components == 1) {
+        MEAN_COLUMNS y[i] *= a;
+        return;
+    }
+    MEAN_COLUMNS
+    {
+        v[i] = v[i] * f;
+        u[i] = (u[i] - e * v[i]) * d;
+        y[i] = (y[i] - (b * u[i] + c * v[i])) * a;
+    }
+}
+
+static inline void mean_store_counts(uint8_t *restrict to, const float *restrict count, float steps,
+                                     int frames, int n)
+{
+    const float most = (float)frames;
+
+    for (int i = 0; i < n; i++) {
+        const float c = count[i] + 1.0F < most ? count[i] + 1.0F : most;
+        const float v = c * steps + 0.5F;
+
+        to[i] = (uint8_t)(int32_t)(v < 255.0F ? v : 255.0F);
+    }
+}
+
+/* What is kept of P, n' / (n' + 1), in 1/32768. */
+static inline void mean_make_keep(float *restrict keep, int16_t *restrict to,
+                                  const float *restrict n, int end)
+{
+    MEAN_COLUMNS
+    {
+        keep[i] = n[i] / (n[i] + 1.0F);
+        to[i] = (int16_t)(int32_t)(keep[i] * 32768.0F + 0.5F);
+    }
+}
+
+static inline void mean_make_blend(int16_t *restrict to, const float *restrict f, int end)
+{
+    MEAN_COLUMNS
+    {
+        const float v = f[i] * 32768.0F + 0.5F;
+
+        to[i] = (int16_t)(int32_t)(v < 32767.0F ? v : 32767.0F);
+    }
+}
+
+/* What is kept of L, in 1/128. */
+static inline void mean_make_light(int16_t *restrict to, const float *restrict light,
+                                   const float *restrict keep, int end)
+{
+    MEAN_COLUMNS
+    {
+        const float v = light[i] * keep[i] * 128.0F;
+        const float low = v > -32767.0F ? v : -32767.0F;
+
+        to[i] = (int16_t)((int32_t)((low < 32767.0F ? low : 32767.0F) + 32768.5F) - 32768);
+    }
+}
+
+/* Each number twice. */
+static inline void mean_double(int16_t *restrict to, const int16_t *restrict from, int end)
+{
+    MEAN_COLUMNS
+    {
+        const uint32_t one = (uint16_t)from[i], both = one << 16 | one;
+
+        memcpy(to + 2 * i, &both, sizeof(both));
+    }
+}
+
+/* How a row of samples comes to its mean. */
+struct mean_mixture {
+    const uint16_t *still, *moved;       /* P */
+    const int16_t *keep, *blend, *light; /* what is kept of P, f, and what is kept of L */
+};
+
+/* H = x + keep (P - x) + light: x itself where nothing is kept. */
+static inline __attribute__((always_inline)) void mean_store_row(uint16_t *restrict to,
+                                                                 const uint8_t *restrict x,
+                                                                 const struct mean_mixture *from,
+                                                                 int n, const bool moved)
+{
+    const uint16_t *restrict p = from->still, *restrict q = from->moved;
+    const int16_t *restrict keep = from->keep, *restrict blend = from->blend;
+    const int16_t *restrict light = from->light;
+
+    for (int i = 0; i < n; i++) {
+        const int16_t raw = (int16_t)(x[i] << 7);
+        const int16_t shift = moved ? mean_part((int16_t)(q[i] - p[i]), blend[i]) : 0;
+        const int16_t away = (int16_t)(p[i] + shift - raw);
+        const uint16_t level = (uint16_t)(raw + mean_part(away, keep[i]));
+        const uint16_t more = (uint16_t)(light[i] > 0 ? light[i] : 0);
+        const uint16_t less = (uint16_t)(light[i] < 0 ? -light[i] : 0);
+        const uint16_t sum = (uint16_t)(level + more);
+        const uint16_t most = sum < LEVELS_MOST ? sum : LEVELS_MOST;
+
+        to[i] = (uint16_t)(most > less ? most - less : 0);
+    }
+}
+
+/* Samples of a component of row @row of it. */
+static inline void mean_store_samples(const struct mean_job *j, int component, int row, bool moved)
+{
+    const int hs = mean_hshift(j, component), at = 2 * MEAN_EDGE >> hs;
+    const struct mean_scratch *w = j->scratch;
+    const struct mean_mixture from = {
+        .still = mean_p_row(j, &w->still, component, row) + at,
+        .moved = mean_p_row(j, &w->moved, component, row) + at,
+        .keep = (hs ? w->keep : w->keep_pairs) + at,
+        .blend = (hs ? w->blend : w->blend_pairs) + at,
+        .light = (hs ? w->light[component] : w->light_pairs[component]) + at,
+    };
+    uint16_t *to = levels_row(j->now, component, row) + mean_start(j, component) + at;
+    const uint8_t *x = mean_raw_row(j, component, row) + at;
+
+    if (moved)
+        mean_store_row(to, x, &from, (j->right - j->left) >> hs, true);
+    else
+        mean_store_row(to, x, &from, (j->right - j->left) >> hs, false);
+}
+
+/* All of row @y, of which D, n' and L are there. */
+static inline void mean_store(const struct mean_job *j, int y, bool moved)
+{
+    const int end = mean_end(j);
+    const int components = format_table[j->x.format].components;
+    struct mean_scratch *w = j->scratch;
+    float(*light)[MEAN_LINE] = w->still.light[y & 1], *keep = w->line[0];
+
+    if (moved) {
+        mean_choose(j, y);
+        mean_mix(w->still.n, w->moved.n, w->f, end);
+        for (int c = 0; c < components; c++)
+            mean_mix(light[c], w->moved.light[y & 1][c], w->f, end);
+        mean_make_blend(w->blend, w->f, end);
+        mean_double(w->blend_pairs, w->blend, end);
+    }
+    mean_light_to_levels(j, light);
+    mean_store_counts(levels_counts(j->now, y) + j->left / 2, w->still.n + MEAN_EDGE, j->steps,
+                      j->frames, (j->right - j->left) / 2);
+    mean_make_keep(keep, w->keep, w->still.n, end);
+    mean_double(w->keep_pairs, w->keep, end);
+    for (int c = 0; c < components; c++) {
+        mean_make_light(w->light[c], light[c], keep, end);
+        if (!mean_hshift(j, c))
+            mean_double(w->light_pairs[c], w->light[c], end);
+        for (int row = 2 * y; row < 2 * y + 2 && row < j->x.height; row++)
+            if (!mean_vshift(j, c) || row % 2 == 0)
+                mean_store_samples(j, c, row >> mean_vshift(j, c), moved);
+    }
+}
