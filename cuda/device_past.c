@@ -30,6 +30,8 @@ static struct time_shape shape_of(const struct frame *f)
         .vshift = info->vshift,
         .stride = align_up(f->width, 16) + 2 * TIME_PAD,
         .stride_c = align_up(f->width >> info->hshift, 16) + 2 * TIME_PAD,
+        .cells_x = (f->width + 1) / 2,
+        .cells_y = (f->height + 1) / 2,
         .top = motion_top_level(f->width, f->height),
     };
     int width = f->width, height = f->height;
@@ -76,13 +78,13 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
     const size_t luma = (size_t)s->stride * (size_t)s->height;
     const int rows_c = (s->height + 1) >> s->vshift;
     const size_t chroma = (size_t)s->stride_c * (size_t)rows_c;
+    const size_t n_cells = (size_t)s->cells_x * (size_t)s->cells_y;
     struct supply from = {.memory = memory};
 
     for (int i = 0; i < 2; i++) {
         struct time_picture *p = &t->picture[i];
 
         p->luma = take_padded(&from, s->stride, s->height, TIME_PAD, 1);
-        p->around = take(&from, luma);
         for (int c = 0; c < 2; c++)
             p->chroma[c] = take_padded(&from, s->stride_c, rows_c, TIME_PAD, 1);
         for (int k = 1; k <= s->top; k++)
@@ -92,22 +94,25 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
     for (int i = 0; i < t->n_stored; i++) {
         for (int c = 0; c < s->components; c++)
             t->stored[i].level[c] = take(&from, (c ? chroma : luma) * sizeof(uint16_t));
-        t->stored[i].count = take(&from, luma);
+        t->stored[i].count = take(&from, n_cells);
     }
     for (int k = 0; k <= s->top; k++)
         t->vector[k] = take(&from, (size_t)s->cols[k] * (size_t)s->rows[k] * sizeof(*t->vector[k]));
+    for (int i = 0; i < 2; i++)
+        t->cells[i] = t->averages ? take(&from, n_cells * sizeof(*t->cells[i])) : NULL;
     return from.used;
 }
 
 /* Has the memory laid out for frames like @f, of which @n_stored are kept. */
-static int reserve(struct device_past *t, const struct frame *f, int n_stored)
+static int reserve(struct device_past *t, const struct frame *f, int n_stored, bool averages)
 {
     size_t size;
 
-    if (t->memory && frame_alike(&t->like, f) && n_stored == t->n_stored)
+    if (t->memory && frame_alike(&t->like, f) && n_stored == t->n_stored && averages == t->averages)
         return 0;
     t->like = frame_like(f);
     t->n_stored = n_stored;
+    t->averages = averages;
     t->shape = shape_of(f);
     size = lay_out(t, NULL);
     if (size > t->size) {
@@ -126,6 +131,7 @@ static int reserve(struct device_past *t, const struct frame *f, int n_stored)
 
 int device_past_init(struct device_past *t)
 {
+    cudaEvent_t *const events[] = {&t->unpacked, &t->searched, &t->compared};
     struct time_noise none = {0};
     struct noise unknown;
     cudaError_t status;
@@ -135,6 +141,10 @@ int device_past_init(struct device_past *t)
     none.share = unknown.share;
     status = cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking);
     if (status == cudaSuccess)
+        status = cudaStreamCreateWithFlags(&t->beside, cudaStreamNonBlocking);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && status == cudaSuccess; i++)
+        status = cudaEventCreateWithFlags(events[i], cudaEventDisableTiming);
+    if (status == cudaSuccess)
         status = cudaMalloc((void **)&t->noise, sizeof(*t->noise));
     if (status == cudaSuccess)
         status = cudaMemcpy(t->noise, &none, sizeof(none), cudaMemcpyHostToDevice);
@@ -143,10 +153,17 @@ int device_past_init(struct device_past *t)
 
 void device_past_finish(struct device_past *t)
 {
-    if (t->stream) {
-        (void)cudaStreamSynchronize(t->stream);
-        (void)cudaStreamDestroy(t->stream);
-    }
+    const cudaEvent_t events[] = {t->unpacked, t->searched, t->compared};
+    const cudaStream_t streams[] = {t->beside, t->stream};
+
+    for (int i = 0; i < 2; i++)
+        if (streams[i]) {
+            (void)cudaStreamSynchronize(streams[i]);
+            (void)cudaStreamDestroy(streams[i]);
+        }
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        if (events[i])
+            (void)cudaEventDestroy(events[i]);
     (void)cudaFree(t->noise);
     (void)cudaFree(t->memory);
 }
@@ -207,6 +224,8 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         j.in[c] = (struct bilateral_samples){s.base, (uint32_t)s.stride, (uint32_t)s.step};
     }
     memcpy(j.vector, t->vector, sizeof(j.vector));
+    j.still = t->cells[0];
+    j.moved = t->cells[1];
     set_colours(&j, in);
     time_fast_sigmas(p, &j.least_sigma, &j.most_sigma);
     j.least_sigma /= least_share(f);
@@ -221,7 +240,9 @@ static struct time_filter make_filter(const struct device_past *t, const struct 
         .n_frames = j->averages ? 1 : t->n_frames,
         .stride = t->shape.stride,
         .stride_c = t->shape.stride_c,
-        .around = f->sigma_color > 0.0 ? NULL : j->now.around,
+        .stride_luma = t->shape.level_stride[1],
+        .stride_count = t->shape.cells_x,
+        .luma = f->sigma_color > 0.0 ? NULL : j->now.level[1],
         .count = j->averages ? j->state.count : NULL,
         .noise = t->noise,
     };
@@ -259,6 +280,40 @@ static int mark(const struct device_past *t, int step)
     return t->marks ? bilateral_errno(cudaEventRecord(t->marks[step], t->stream)) : 0;
 }
 
+/* Has @to wait for what is on @from now. */
+static int follow(cudaStream_t to, cudaStream_t from, cudaEvent_t event)
+{
+    const cudaError_t status = cudaEventRecord(event, from);
+
+    return bilateral_errno(status == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : status);
+}
+
+/* A frame is compared with both guesses beside the steps that know nothing of it. */
+static int unpack(const struct device_past *t, const struct time_job *j)
+{
+    int r = time_unpack(j, t->stream);
+
+    if (r == 0 && j->averages && j->goes_on)
+        r = follow(t->beside, t->stream, t->unpacked);
+    return r == 0 && j->averages && j->goes_on ? time_compare_still(j, t->beside) : r;
+}
+
+static int search(const struct device_past *t, const struct time_job *j)
+{
+    int r = time_search(j, t->stream);
+
+    if (r == 0 && j->searches && j->goes_on)
+        r = follow(t->beside, t->stream, t->searched);
+    return r == 0 && j->searches && j->goes_on ? time_compare_moved(j, t->beside) : r;
+}
+
+static int average(const struct device_past *t, const struct time_job *j)
+{
+    const int r = j->goes_on ? follow(t->stream, t->beside, t->compared) : 0;
+
+    return r ? r : time_average(j, t->stream);
+}
+
 static int launch(const struct device_past *t, struct time_job *j, const struct time_filter *f,
                   bool measures, struct time_knowledge *k)
 {
@@ -269,13 +324,13 @@ static int launch(const struct device_past *t, struct time_job *j, const struct 
         if (r)
             break;
         if (step == 0)
-            r = time_unpack(j, t->stream);
+            r = unpack(t, j);
         else if (step == 1 && measures)
-            r = time_search(j, t->stream);
+            r = search(t, j);
         else if (step == 2 && measures)
             r = time_measure(j, t->stream);
         else if (step == 3 && j->averages)
-            r = time_average(j, t->stream);
+            r = average(t, j);
         else if (step == 4)
             r = time_filter_start(f, t->stream);
     }
@@ -296,7 +351,7 @@ int device_past_filter(struct device_past *t, const struct frame *in, const stru
     known.sigma_color = f->sigma_color > 0.0 ? f->sigma_color : 1.0;
     r = bilateral_prepare(&p, in, out, &known);
     if (r == 0)
-        r = reserve(t, in, n_stored);
+        r = reserve(t, in, n_stored, averages);
     if (r == 0)
         r = reserve_knowledge(k, in);
     if (r) {

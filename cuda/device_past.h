@@ -3,8 +3,9 @@
  * filtered with it.
  *
  * All kernels of such frames follow each other on one stream, so each finds what the one before
- * left; only copies over the bus overlap with them. Nothing waits for the host. Context: one
- * thread; zeroed memory is good for all functions. */
+ * left; only copies over the bus overlap with them, and within a frame the kernels that compare it
+ * with what was predicted. Nothing waits for the host. Context: one thread; zeroed memory is good
+ * for all functions. */
 #include "cuda/kernel/time.h"
 #include "engine/engine.h"
 #include "engine/time/past.h"
@@ -14,18 +15,22 @@
 struct device_past {
     struct past chain;
     cudaStream_t stream;
+    cudaStream_t beside; /* compares */
+    cudaEvent_t unpacked, searched, compared;
     struct time_noise *noise;
     uint8_t *memory; /* of pictures of one shape */
     size_t size;
     struct frame like; /* that shape, and what else the memory was laid out for */
     int n_stored;
+    bool averages;
     struct time_shape shape;
     struct time_picture picture[2];
     struct time_stored stored[TIME_MAX_WINDOW]; /* in use by turns */
     struct time_vector *vector[TIME_MAX_LEVEL + 1];
-    uint32_t number;    /* of the newest frame */
-    int n_frames;       /* of it and those before that are in `stored` */
-    bool measured;      /* that one's noise was measured */
+    struct time_cell *cells[2]; /* compared with both guesses */
+    uint32_t number;            /* of the newest frame */
+    int n_frames;               /* of it and those before that are in `stored` */
+    bool measured;              /* that one's noise was measured */
     cudaEvent_t *marks; /* DEVICE_PAST_STEPS + 1, recorded around the steps of a frame; or NULL */
 };
 

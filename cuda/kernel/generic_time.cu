@@ -7,6 +7,7 @@
 
 #define MAX_THREADS 128
 #define LOG2E 1.44269504f
+#define LEVEL (1.0f / TIME_LEVEL_STEPS) /* a stored step */
 
 struct sums {
     float w, y, u, v; /* weights, and weighted samples */
@@ -35,7 +36,7 @@ static __device__ __forceinline__ uint2 fetch(const time_filter &f, const time_s
     y = min(max(y, 0), p.height - 1);
     luma = s.level[0][y * f.stride + x];
     if (p.components == 1)
-        return make_uint2(luma | 0x80000000, 0x8000);
+        return make_uint2(luma | 128 * TIME_LEVEL_STEPS << 16, 128 * TIME_LEVEL_STEPS);
     at = (y >> p.vshift) * f.stride_c + (x >> p.hshift);
     return make_uint2(luma | uint32_t(s.level[1][at]) << 16, s.level[2][at]);
 }
@@ -43,8 +44,9 @@ static __device__ __forceinline__ uint2 fetch(const time_filter &f, const time_s
 /* A stored sample less 128. */
 static __device__ __forceinline__ float centred(uint32_t word, uint32_t selector)
 {
-    return (__uint_as_float(__byte_perm(word, 0x4b000000, selector)) - (8388608.0f + 32768.0f)) *
-           (1.0f / 256);
+    return (__uint_as_float(__byte_perm(word, 0x4b000000, selector)) -
+            (8388608.0f + 128.0f * TIME_LEVEL_STEPS)) *
+           LEVEL;
 }
 
 static __device__ __forceinline__ tone transform(const bilateral_params &p, uint2 entry)
@@ -115,11 +117,14 @@ static __device__ __forceinline__ void add_windows(const bilateral_params &p, co
 
 static __device__ __forceinline__ float inv_two_sc2_at(const time_filter &f, int x, int y)
 {
-    const int at = min(y, f.p.height - 1) * f.stride + min(x, f.p.width - 1);
-    const float inv = f.around ? f.noise->inv_two_sc2[f.around[at]] : f.inv_two_sc2;
+    const int cx = min(x, f.p.width - 1) / 2, cy = min(y, f.p.height - 1) / 2;
+    float inv = f.inv_two_sc2;
 
-    return (f.count ? inv * f.noise->inv_share[f.count[at]] : inv) *
-           (f.p.lorentzian ? 1.0f : LOG2E);
+    if (f.luma)
+        inv = f.noise->inv_two_sc2[(f.luma[cy * f.stride_luma + cx] + 2) >> 2];
+    if (f.count)
+        inv *= f.noise->inv_share[f.count[cy * f.stride_count + cx]];
+    return inv * (f.p.lorentzian ? 1.0f : LOG2E);
 }
 
 static __device__ __forceinline__ void store_sample(const bilateral_samples &to, int x, int y,
@@ -156,7 +161,7 @@ static __device__ void store(const time_filter &f, int x, int y, centre c[2][2])
     for (int i = 0; i < 4; i++)
         if (i < 2 || two_rows)
             store_sample(p.out[0], x + i % 2, y + i / 2,
-                         float(from.level[0][(y + i / 2) * f.stride + x + i % 2]) * (1.0f / 256) +
+                         float(from.level[0][(y + i / 2) * f.stride + x + i % 2]) * LEVEL +
                              restore(p, c[i / 2][i % 2].s).x);
     if (p.components == 1)
         return;
@@ -172,9 +177,9 @@ static __device__ void store(const time_filter &f, int x, int y, centre c[2][2])
         if ((i % 2 && p.hshift) || (i / 2 && (p.vshift || !two_rows)))
             continue;
         store_sample(p.out[1], column, row,
-                     float(from.level[1][row * f.stride_c + column]) * (1.0f / 256) + mean.y);
+                     float(from.level[1][row * f.stride_c + column]) * LEVEL + mean.y);
         store_sample(p.out[2], column, row,
-                     float(from.level[2][row * f.stride_c + column]) * (1.0f / 256) + mean.z);
+                     float(from.level[2][row * f.stride_c + column]) * LEVEL + mean.z);
     }
 }
 

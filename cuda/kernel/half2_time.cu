@@ -22,7 +22,9 @@ static half2_time make_params(const time_filter &f)
     }
     t.stride = f.stride;
     t.stride_c = f.stride_c;
-    t.around = f.around;
+    t.stride_luma = f.stride_luma;
+    t.stride_count = f.stride_count;
+    t.luma = f.luma;
     t.count = f.count;
     t.noise = f.noise;
     t.inv_two_sc2 = f.inv_two_sc2;

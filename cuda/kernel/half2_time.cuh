@@ -9,14 +9,15 @@
 #include "cuda/kernel/time.h"
 
 #define COLOUR_SCALE (1.0f / 256)
-#define LEVEL (1.0f / 256) /* a stored step */
+#define LEVEL (1.0f / TIME_LEVEL_STEPS) /* a stored step */
 
 struct half2_time {
     half2_params h;
     time_stored frame[TIME_MAX_WINDOW];
     float weight[TIME_MAX_WINDOW];
-    int n_frames, stride, stride_c;
-    const uint8_t *around, *count;
+    int n_frames, stride, stride_c, stride_luma, stride_count;
+    const uint16_t *luma;
+    const uint8_t *count;
     const time_noise *noise;
     float inv_two_sc2;
     float sharpness; /* what becomes of 1 / (2 sigma_color^2) */
@@ -31,7 +32,8 @@ half2_time_function half2_time_lorentzian(int radius, bool square);
 /* A stored sample of a pair less 128: the low 16 bits become mantissa bits of 2^23. */
 static __device__ __forceinline__ float centred(uint32_t word, uint32_t selector)
 {
-    return __uint_as_float(__byte_perm(word, 0x4b000000, selector)) - (8388608.0f + 32768.0f);
+    return __uint_as_float(__byte_perm(word, 0x4b000000, selector)) -
+           (8388608.0f + 128.0f * TIME_LEVEL_STEPS);
 }
 
 static __device__ __forceinline__ uint2 fetch_stored(const half2_time &t, const time_stored &f,
@@ -67,24 +69,17 @@ static __device__ __forceinline__ void fill_stored(const half2_time &t, const ti
     }
 }
 
-/* 1 / (2 sigma_color^2) of both pixels, in the kernel's unit. */
+/* 1 / (2 sigma_color^2) of the cell with a pair, in the kernel's unit. */
 static __device__ __forceinline__ half2 sharpness_at(const half2_time &t, int x, int y)
 {
-    const int at = min(y, t.h.p.height - 1) * t.stride + 2 * min(x, t.h.p.width / 2 - 1);
-    float2 inv = {t.inv_two_sc2, t.inv_two_sc2};
+    const int cx = min(x, t.h.p.width / 2 - 1), cy = min(y, t.h.p.height - 1) / 2;
+    float inv = t.inv_two_sc2;
 
-    if (t.around) {
-        const uint32_t around = *reinterpret_cast<const uint16_t *>(t.around + at);
-
-        inv = make_float2(t.noise->inv_two_sc2[around & 255], t.noise->inv_two_sc2[around >> 8]);
-    }
-    if (t.count) {
-        const uint32_t count = *reinterpret_cast<const uint16_t *>(t.count + at);
-
-        inv.x *= t.noise->inv_share[count & 255];
-        inv.y *= t.noise->inv_share[count >> 8];
-    }
-    return __floats2half2_rn(inv.x * t.sharpness, inv.y * t.sharpness);
+    if (t.luma)
+        inv = t.noise->inv_two_sc2[(t.luma[cy * t.stride_luma + cx] + 2) >> 2];
+    if (t.count)
+        inv *= t.noise->inv_share[t.count[cy * t.stride_count + cx]];
+    return __float2half2_rn(inv * t.sharpness);
 }
 
 static __device__ __forceinline__ void flush_weighed(const half2_params &h, float weight, sums &to,

@@ -24,11 +24,13 @@ extern "C" {
 #define TIME_CLASSES 8    /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
 #define TIME_MAX_WINDOW 8
+#define TIME_LEVEL_STEPS 128 /* of a level, in stored levels */
 
 /* All pictures and states of one engine. Strides count samples. */
 struct time_shape {
     int width, height, components, hshift, vshift;
-    int stride, stride_c; /* of all on the luma grid, and of chroma */
+    int stride, stride_c; /* of luma and of chroma */
+    int cells_x, cells_y; /* cells of 2x2 luma samples; level 1 has their size */
     int top;              /* the pyramid's highest level; [0] is luma itself */
     int level_width[TIME_MAX_LEVEL + 1], level_height[TIME_MAX_LEVEL + 1];
     int level_stride[TIME_MAX_LEVEL + 1];
@@ -38,14 +40,18 @@ struct time_shape {
 /* A raw frame taken apart. Pointers are to sample (0, 0). */
 struct time_picture {
     uint8_t *luma, *chroma[2];
-    uint8_t *around; /* luma smoothed by a binomial 3x3, rounded */
-    uint16_t *level[TIME_MAX_LEVEL + 1];
+    uint16_t *level[TIME_MAX_LEVEL + 1]; /* [1]: the sum of each cell's luma */
 };
 
 /* The mean over frames as engine/time/stored.h has it, or a frame alone in the same units. */
 struct time_stored {
     uint16_t *level[3];
-    uint8_t *count;
+    uint8_t *count; /* rows of cells_x */
+};
+
+/* What a cell of the frame differs by from a guess (average.h): E, and the mean of |e|^2. */
+struct time_cell {
+    float e[3], square;
 };
 
 struct time_vector {
@@ -64,8 +70,7 @@ struct time_noise {
 
     /* What follows from it for the frame in hand. */
     float rho, three_kappa; /* average.h */
-    float nu2[256];         /* variance by the luma around a pixel */
-    uint16_t most[256];     /* 2.5 times its root, likewise, as a half */
+    float nu2[256];         /* variance by the mean luma of a cell */
     float inv_two_sc2[256]; /* 1 / (2 sigma_color^2), likewise */
     float inv_share[256];   /* 1 / filter_averaged_share(), by the stored count */
     uint32_t unsuited;      /* "auto" gives sigmas that half precision cannot do */
@@ -86,6 +91,7 @@ struct time_job {
     struct time_picture now, before;
     struct time_stored state, old;
     struct time_vector *vector[TIME_MAX_LEVEL + 1];
+    struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
     struct time_noise *noise;
     struct time_report *report;
     uint32_t number; /* of the frame, from 1 */
@@ -105,13 +111,18 @@ struct time_job {
  * it differs from `before`. */
 int time_unpack(const struct time_job *j, cudaStream_t stream);
 
-/* The pyramid of `now`; and the vectors, if it searches and goes on. */
+/* The rest of the pyramid of `now`; and the vectors, if it searches and goes on. */
 int time_search(const struct time_job *j, cudaStream_t stream);
+
+/* `still` from what was unpacked; and `moved` from the vectors, where there are any that are not 0,
+ * which also writes what they predict there to `state`. */
+int time_compare_still(const struct time_job *j, cudaStream_t stream);
+int time_compare_moved(const struct time_job *j, cudaStream_t stream);
 
 /* Noise, and all tables that depend on it. */
 int time_measure(const struct time_job *j, cudaStream_t stream);
 
-/* `state` from `old`. */
+/* `state` from `old`, of which both were compared. */
 int time_average(const struct time_job *j, cudaStream_t stream);
 
 /* The bilateral filter of stored frames. `in` of @p is not used, nor are its sigmas. */
@@ -119,9 +130,10 @@ struct time_filter {
     struct bilateral_params p;
     struct time_stored frame[TIME_MAX_WINDOW]; /* the one that is filtered first */
     int n_frames, stride, stride_c;
-    float weight[TIME_MAX_WINDOW];  /* of each frame */
-    const uint8_t *around;          /* NULL: `inv_two_sc2` for all */
-    const uint8_t *count;           /* NULL: each pixel is of one frame */
+    float weight[TIME_MAX_WINDOW]; /* of each frame */
+    int stride_luma, stride_count;
+    const uint16_t *luma;           /* sums of cells; NULL: `inv_two_sc2` for all */
+    const uint8_t *count;           /* of cells; NULL: each is of one frame */
     const struct time_noise *noise; /* the tables, unless both are NULL */
     float inv_two_sc2;
     double least_sigma, most_sigma; /* of all pixels; 0 and 0: `noise` knows */

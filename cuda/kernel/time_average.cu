@@ -1,280 +1,470 @@
-/* The mean over frames: engine/time/average.h. How a tile is compared is in time_compare.cuh. */
+/* The mean over frames: engine/time/average.h, from what time_compare.cu found.
+ *
+ * DESIGN. A thread block has a tile of 32x32 cells, a thread four of them below each other, which
+ * have one vector. Light needs E four cells beyond the tile, what it leaves one. Outside of the
+ * picture each of these repeats its own nearest cell. The squares take the place of E once that is
+ * added up. */
 #include "cuda/kernel/bilateral.h"
-#include "cuda/kernel/time_compare.cuh"
+#include "cuda/kernel/time_predict.cuh"
 
-/* What is averaged at a thread's pixels: what the frame differs from what was predicted, P' (luma,
- * and chroma in the mean over the pixels that share it), and how that can be believed. */
-template <int ROWS> struct mixed {
-    float d[3][ROWS][2], n[ROWS][2];
+#define TILE 32 /* cells along a side */
+#define BOX 7
+#define E_HALO 4
+#define E_SIDE (TILE + 2 * E_HALO)
+#define L_SIDE (TILE + 2)
+#define RING (4 * (L_SIDE - 1)) /* cells around the tile */
+#define CELLS BLOCK_CELLS       /* of a thread */
+#define THREADS (TILE * TILE / CELLS)
+#define WARPS (THREADS / 32)
+#define NEAR (E_SIDE / BLOCK_CELLS) /* blocks along a side */
+#define ALL 0xffffffffu
+
+/* E, clamped; then |E - L|^2 and |e|^2. */
+template <int C> union terms {
+    float e[C][E_SIDE][E_SIDE];
+    struct {
+        float d[L_SIDE][L_SIDE], r[L_SIDE][L_SIDE];
+    } square;
 };
 
-/* The means over the pixels that share a chroma sample. */
-template <int ROWS>
-static __device__ __forceinline__ void share_chroma(const time_shape &s, int y, float v[ROWS][2])
+template <int C> struct tile {
+    terms<C> of;
+    float column[C][L_SIDE][E_SIDE]; /* sums over 7 rows */
+    float nu2[256], most[256];       /* by luma; 2.5 nu */
+    bool near[NEAR][NEAR];           /* blocks in which or beside which something moves */
+    uint32_t counted;
+};
+
+/* The tile's first cell. */
+static __device__ __forceinline__ int tile_x()
 {
-    if (s.hshift)
-#pragma unroll
-        for (int k = 0; k < ROWS; k++)
-            v[k][0] = v[k][1] = 0.5f * (v[k][0] + v[k][1]);
-    if (s.vshift)
-#pragma unroll
-        for (int k = 0; k < ROWS; k += 2)
-            for (int i = 0; i < 2 && y + k + 1 < s.height; i++)
-                v[k][i] = v[k + 1][i] = 0.5f * (v[k][i] + v[k + 1][i]);
+    return blockIdx.x * TILE;
 }
 
-/* From e - L in (Y1, U1, V1). */
-template <int C, int ROWS>
-static __device__ __forceinline__ void to_samples(const time_job &j, int y, const guess<C, ROWS> &g,
-                                                  mixed<ROWS> &ret)
+static __device__ __forceinline__ int tile_y()
 {
-#pragma unroll
-    for (int k = 0; k < ROWS; k++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const float v = C == 3 ? g.w[C - 1][k][i] * j.inv_f : 0.0f;
-            const float u = C == 3 ? (g.w[C / 2][k][i] - j.e * v) * j.inv_d : 0.0f;
+    return blockIdx.y * TILE;
+}
 
-            ret.d[0][k][i] = (g.w[0][k][i] - j.b * u - j.c * v) * j.inv_a;
-            ret.d[1][k][i] = u;
-            ret.d[2][k][i] = v;
-            ret.n[k][i] = g.n[k][i];
-        }
-    if (C == 3) {
-        share_chroma<ROWS>(j.shape, y, ret.d[1]);
-        share_chroma<ROWS>(j.shape, y, ret.d[2]);
+/* A cell as one guess sees it. */
+template <int C> struct guessed {
+    float l[C], m, nu2; /* L in (Y1, U1, V1) */
+    float d, n;         /* D and n' */
+};
+
+static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const time_shape &s,
+                                                   int cx, int cy)
+{
+    return __ldg(reinterpret_cast<const float4 *>(cells) + cy * s.cells_x + cx);
+}
+
+/* The mean luma of a cell, rounded. */
+static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
+{
+    return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
+}
+
+/* How many frames a guess is the mean of. */
+static __device__ __forceinline__ float frames_at(const time_job &j, int cx, int cy, time_vector v)
+{
+    const int x = cx + ((v.x + 8) >> 4), y = cy + ((v.y + 8) >> 4);
+    float m;
+
+    if (x < 0 || y < 0 || x >= j.shape.cells_x || y >= j.shape.cells_y)
+        return 0.0f;
+    m = float(__ldg(j.old.count + y * j.shape.cells_x + x)) * j.inv_count_steps;
+    return (v.x | v.y) & 7 ? fminf(m, 8.0f) : m;
+}
+
+static __device__ __forceinline__ float base_of(float m)
+{
+    return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
+}
+
+/* --- a guess --- */
+
+template <int C, bool ALONG>
+static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &t)
+{
+    const time_shape &s = j.shape;
+
+#pragma unroll 4
+    for (int i = threadIdx.x; i < E_SIDE * E_SIDE; i += THREADS) {
+        const int row = i / E_SIDE, column = i % E_SIDE;
+        const int cx = clamp(tile_x() - E_HALO + column, s.cells_x - 1);
+        const int cy = clamp(tile_y() - E_HALO + row, s.cells_y - 1);
+        const bool near =
+            ALONG &&
+            t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
+        const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
+        const float most = t.most[luma_at(j, cx, cy)], e[3] = {cell.x, cell.y, cell.z};
+
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            t.of.e[c][row][column] = fminf(fmaxf(e[c], -most), most);
     }
 }
 
-/* Takes @to to the guess along the motion as far as it is the better one. */
-template <int C, int ROWS>
-static __device__ __forceinline__ void mix(const time_job &j, int y, mixed<ROWS> &to,
-                                           const float still_d[ROWS][2],
-                                           const guess<C, ROWS> &moved)
+#define STRIP (L_SIDE / 2) /* rows of a thread */
+
+template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
 {
-    const float inv_rho = 1.0f / j.noise->rho;
-    mixed<ROWS> other;
-    float f[ROWS][2];
+    for (int i = threadIdx.x; i < 2 * C * E_SIDE; i += THREADS) {
+        const int c = i / E_SIDE % C, column = i % E_SIDE, from = i / (C * E_SIDE) * STRIP;
+        float value[BOX], sum = 0.0f;
 
-    to_samples<C, ROWS>(j, y, moved, other);
 #pragma unroll
-    for (int k = 0; k < ROWS; k++)
+        for (int k = 0; k < BOX - 1; k++)
+            sum += value[k] = t.of.e[c][from + k][column];
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const float better = (moved.d[k][i] - still_d[k][i]) * inv_rho;
-
-            f[k][i] = moved.follows[k][i] ? 1.0f / (1.0f + __expf(3.0f * better + 1.0f)) : 0.0f;
-            to.n[k][i] += f[k][i] * (other.n[k][i] - to.n[k][i]);
-            to.d[0][k][i] += f[k][i] * (other.d[0][k][i] - to.d[0][k][i]);
+        for (int k = 0; k < STRIP; k++) {
+            sum += value[(k + BOX - 1) % BOX] = t.of.e[c][from + k + BOX - 1][column];
+            t.column[c][from + k][column] = sum;
+            sum -= value[k % BOX];
         }
-    if (C == 3)
-        share_chroma<ROWS>(j.shape, y, f);
-#pragma unroll
-    for (int c = 1; c < C; c++)
-#pragma unroll
-        for (int k = 0; k < ROWS; k++)
-#pragma unroll
-            for (int i = 0; i < 2; i++)
-                to.d[c][k][i] += f[k][i] * (other.d[c][k][i] - to.d[c][k][i]);
+    }
 }
 
-/* H = x - (x - P') n' / (n' + 1), as it is stored. */
-static __device__ __forceinline__ uint32_t averaged(uint32_t x, float d, float n)
+/* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
+template <int C, bool ALONG>
+static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
+                                                  guessed<C> &ret)
 {
-    const float level = number(x, LOW_BYTE) - d * __fdividef(n, n + 1.0f);
+    const time_shape &s = j.shape;
+    const int cx = tile_x() - 1 + x, cy = tile_y() - 1 + y;
+    float light[C], c2 = 0.0f, noise, keep, d = 0.0f;
 
-    return min(__float2uint_rd(fmaxf(fmaf(level, 256.0f, 0.5f), 0.0f)), 65535u);
+    if (cx < 0 || cy < 0 || cx >= s.cells_x || cy >= s.cells_y)
+        return;
+    const bool near =
+        ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
+    const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
+    const float e[3] = {cell.x, cell.y, cell.z};
+
+    ret.m = frames_at(j, cx, cy, ALONG ? vector_at(j, 2 * cx, 2 * cy) : time_vector{0, 0});
+    ret.nu2 = t.nu2[luma_at(j, cx, cy)];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        float sum = 0.0f;
+
+#pragma unroll
+        for (int k = 0; k < BOX; k++)
+            sum += t.column[c][y][x + k];
+        light[c] = sum * (1.0f / (BOX * BOX));
+        c2 += light[c] * light[c];
+    }
+    noise = __ldg(&j.noise->three_kappa) * ret.nu2 * base_of(ret.m);
+    keep = c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        ret.l[c] = keep * light[c];
+        d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
+    }
+    t.of.square.d[y][x] = d;
+    t.of.square.r[y][x] = cell.w;
 }
 
-template <int ROWS>
-static __device__ __forceinline__ void store_chroma(const time_job &j, int x, int y,
-                                                    const mixed<ROWS> &m, const float n[ROWS][2])
+/* The cell @i of those around the tile. */
+static __device__ __forceinline__ int2 ring_cell(int i)
+{
+    const int side = i / (L_SIDE - 1), at = i % (L_SIDE - 1), last = L_SIDE - 1;
+
+    return side == 0   ? make_int2(at, 0)
+           : side == 1 ? make_int2(last, at)
+           : side == 2 ? make_int2(last - at, last)
+                       : make_int2(0, last - at);
+}
+
+static __device__ __forceinline__ float believed(float m, float d, float r, float rho)
+{
+    const float base = base_of(m);
+
+    if (m <= 0.0f)
+        return 0.0f;
+    return __fdividef(1.0f, __fdividef(1.0f, m) + 6.0f * fmaxf(0.0f, d - 1.5f * rho * base) +
+                                fmaxf(0.0f, r - 2.0f * base));
+}
+
+/* D and n' of a thread's cells, from (@x, @y) of the tile with its border on. */
+template <int C>
+static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
+                                             guessed<C> ret[CELLS])
+{
+    const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
+    const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
+    const float rho = __ldg(&j.noise->rho);
+    float d[CELLS + 2], r[CELLS + 2];
+
+#pragma unroll
+    for (int k = 0; k < CELLS + 2; k++) {
+        const int row = min(max(y - 1 + k, top), bottom);
+        const float *const of_d = t.of.square.d[row], *const of_r = t.of.square.r[row];
+
+        d[k] = of_d[left] + of_d[x] + of_d[right];
+        r[k] = of_r[left] + of_r[x] + of_r[right];
+    }
+#pragma unroll
+    for (int k = 0; k < CELLS; k++) {
+        const float inv = __fdividef(1.0f / 9, ret[k].nu2);
+
+        ret[k].d = (d[k] + d[k + 1] + d[k + 2]) * inv;
+        ret[k].n = believed(ret[k].m, ret[k].d, (r[k] + r[k + 1] + r[k + 2]) * inv, rho);
+    }
+}
+
+template <int C, bool ALONG>
+static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t, int x, int y,
+                                                  guessed<C> ret[CELLS])
+{
+    __syncthreads();
+    load_clamped<C, ALONG>(j, t);
+    __syncthreads();
+    add_columns<C>(t);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < CELLS; k++) {
+        ret[k] = {};
+        take_light<C, ALONG>(j, t, x, y + k, ret[k]);
+    }
+    if (threadIdx.x < RING) {
+        const int2 at = ring_cell(threadIdx.x);
+        guessed<C> unused;
+
+        take_light<C, ALONG>(j, t, at.x, at.y, unused);
+    }
+    __syncthreads();
+    judge<C>(j, t, x, y, ret);
+}
+
+/* --- the mean --- */
+
+/* What is averaged in a cell: n', the share of the guess along the motion, and the light of both
+ * together in Y'CbCr, in stored steps. */
+struct mixed {
+    float n, f, light[3];
+};
+
+template <int C>
+static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> &still,
+                                            const guessed<C> &moved, bool follows)
+{
+    mixed ret = {still.n, 0.0f, {}};
+    float l[3] = {};
+
+    if (follows && moved.n > 0.0f) {
+        const float better = __fdividef(moved.d - still.d, __ldg(&j.noise->rho));
+
+        ret.f = 1.0f / (1.0f + __expf(3.0f * better + 1.0f));
+        ret.n += ret.f * (moved.n - still.n);
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        l[c] = still.l[c] * TIME_LEVEL_STEPS;
+        if (follows)
+            l[c] += ret.f * (moved.l[c] * TIME_LEVEL_STEPS - l[c]);
+    }
+    ret.light[2] = l[2] * j.inv_f;
+    ret.light[1] = (l[1] - j.e * ret.light[2]) * j.inv_d;
+    ret.light[0] = (l[0] - j.b * ret.light[1] - j.c * ret.light[2]) * j.inv_a;
+    return ret;
+}
+
+/* H = x - (x - P) n' / (n' + 1) of one sample, of which @still and @moved are guesses. */
+static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, float x,
+                                                    float still, float moved)
+{
+    const float p = still + m.f * (moved - still) + m.light[component];
+    const float level = x * TIME_LEVEL_STEPS;
+    const float h = level - (level - p) * __fdividef(m.n, m.n + 1.0f);
+
+    return min(__float2uint_rd(fmaxf(h + 0.5f, 0.0f)), 32767u);
+}
+
+/* Stored samples of a row from @at on, one or two; @kept: a guess along the motion lies there. */
+template <bool TWO>
+static __device__ __forceinline__ void store_row(const mixed &m, int component, const uint8_t *now,
+                                                 const uint16_t *old, uint16_t *state, int at,
+                                                 bool kept)
+{
+    if (TWO) {
+        const uint32_t x = __ldg(reinterpret_cast<const uint16_t *>(now + at));
+        const uint32_t p = __ldg(reinterpret_cast<const uint32_t *>(old + at));
+        uint32_t *const to = reinterpret_cast<uint32_t *>(state + at);
+        const uint32_t q = kept ? *to : p;
+
+        *to =
+            averaged(m, component, number(x, LOW_BYTE), number(p, LOW_HALF), number(q, LOW_HALF)) |
+            averaged(m, component, number(x, HIGH_BYTE), number(p, HIGH_HALF), number(q, HIGH_HALF))
+                << 16;
+    } else {
+        const uint32_t p = __ldg(old + at), q = kept ? state[at] : p;
+
+        state[at] = uint16_t(averaged(m, component, float(__ldg(now + at)), float(p), float(q)));
+    }
+}
+
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
+                                                    int cy, bool kept)
 {
     const time_shape &s = j.shape;
 
 #pragma unroll
-    for (int k = 0; k < ROWS; k++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const int at = ((y + k) >> s.vshift) * s.stride_c + ((x + i) >> s.hshift);
+    for (int i = 0; i < 2; i++) {
+        const int y = 2 * cy + i, at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-            if (y + k >= s.height || (i && s.hshift) || (k % 2 && s.vshift))
-                continue;
-#pragma unroll
-            for (int c = 1; c < 3; c++)
-                j.state.level[c][at] =
-                    uint16_t(averaged(j.now.chroma[c - 1][at], m.d[c][k][i], n[k][i]));
-        }
-}
-
-/* Stores the thread's pixels; @counted are the sums of the stored counts of blocks of 8x8. */
-template <int C, int ROWS>
-static __device__ __forceinline__ void store(const time_job &j, int x, int y, mixed<ROWS> &m,
-                                             uint32_t *counted)
-{
-    const time_shape &s = j.shape;
-
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const int at = (y + k) * s.stride + x;
-        uint32_t luma, count[2];
-
-        if (x >= s.width || y + k >= s.height)
+        if (y >= s.height)
             continue;
-        luma = *reinterpret_cast<const uint16_t *>(j.now.luma + at);
-        *reinterpret_cast<uint32_t *>(j.state.level[0] + at) =
-            averaged(luma & 255, m.d[0][k][0], m.n[k][0]) |
-            averaged(luma >> 8, m.d[0][k][1], m.n[k][1]) << 16;
-        for (int i = 0; i < 2; i++)
-            count[i] =
-                min(__float2uint_rd(
-                        fminf(m.n[k][i] + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f),
-                    255u);
-        *reinterpret_cast<uint16_t *>(j.state.count + at) = uint16_t(count[0] | count[1] << 8);
-        atomicAdd(counted, count[0] + count[1]);
-    }
-    if (C == 3 && x < s.width) {
-        share_chroma<ROWS>(s, y, m.n);
-        store_chroma(j, x, y, m, m.n);
+        store_row<true>(m, 0, j.now.luma, j.old.level[0], j.state.level[0], y * s.stride + 2 * cx,
+                        kept);
+#pragma unroll
+        for (int c = 1; c < C && !(VS && i); c++)
+            store_row<!HS>(m, c, j.now.chroma[c - 1], j.old.level[c], j.state.level[c], at_c, kept);
     }
 }
 
 /* A frame that begins is its own mean; one that was there before leaves all as it was. */
-template <int C, int ROWS>
-static __device__ void store_known(const time_job &j, int x, int y, uint32_t *counted)
+template <int C, int HS, int VS>
+static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx, int cy)
 {
     const time_shape &s = j.shape;
 
-    for (int k = 0; k < ROWS; k++)
-        for (int i = 0; i < 2; i++) {
-            const int at = (y + k) * s.stride + x + i;
-            const int at_c = ((y + k) >> s.vshift) * s.stride_c + ((x + i) >> s.hshift);
+    for (int i = 0; i < 4; i++) {
+        const int x = 2 * cx + i % 2, y = 2 * cy + i / 2;
+        const int at = y * s.stride + x, at_c = (y >> VS) * s.stride_c + (x >> HS);
 
-            if (x >= s.width || y + k >= s.height)
-                continue;
-            j.state.level[0][at] = j.goes_on ? j.old.level[0][at] : uint16_t(j.now.luma[at] << 8);
-            j.state.count[at] = j.goes_on ? j.old.count[at] : uint8_t(j.count_steps);
-            atomicAdd(counted, uint32_t(j.state.count[at]));
-            for (int c = 1; c < C; c++)
-                j.state.level[c][at_c] =
-                    j.goes_on ? j.old.level[c][at_c] : uint16_t(j.now.chroma[c - 1][at_c] << 8);
-        }
+        if (y >= s.height)
+            continue;
+        j.state.level[0][at] =
+            j.goes_on ? j.old.level[0][at] : uint16_t(j.now.luma[at] * TIME_LEVEL_STEPS);
+        for (int c = 1; c < C; c++)
+            j.state.level[c][at_c] = j.goes_on
+                                         ? j.old.level[c][at_c]
+                                         : uint16_t(j.now.chroma[c - 1][at_c] * TIME_LEVEL_STEPS);
+    }
+    return j.goes_on ? j.old.count[cy * s.cells_x + cx] : uint32_t(j.count_steps);
 }
 
-/* What the host gets to know of the counts. */
-template <int W>
-static __device__ void report(const time_job &j, int x0, int y0, const uint32_t *counted)
+/* --- what the host gets to know of the counts --- */
+
+/* @count: the stored counts of a thread's cells, of as many luma samples each as they have. */
+template <int C>
+static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, int cx, int cy,
+                                              uint32_t count)
 {
     const time_shape &s = j.shape;
-    const int i = threadIdx.x, n_blocks = W * TILE_H / (TIME_BLOCK * TIME_BLOCK);
-    const int x = x0 + i % (W / TIME_BLOCK) * TIME_BLOCK;
-    const int y = y0 + i / (W / TIME_BLOCK) * TIME_BLOCK;
+    const int x = 2 * cx, y = 2 * cy;
 
-    __syncthreads();
-    if (i < n_blocks && x < s.width && y < s.height) {
+    for (int away = 1; away < BLOCK_CELLS; away *= 2)
+        count += __shfl_xor_sync(ALL, count, away);
+    if (cx % BLOCK_CELLS == 0 && cx < s.cells_x && cy < s.cells_y) {
         const uint32_t n =
             uint32_t(min(TIME_BLOCK, s.width - x) * min(TIME_BLOCK, s.height - y) * j.count_steps);
 
         j.report->counts[y / TIME_BLOCK * s.cols[0] + x / TIME_BLOCK] =
-            uint8_t((4 * counted[i] + n) / (2 * n));
-        atomicAdd(&j.noise->counted, (unsigned long long)counted[i]);
+            uint8_t((4 * count + n) / (2 * n));
+        atomicAdd(&t.counted, count);
     }
-    __threadfence();
     __syncthreads();
-    if (i == 0 && atomicAdd(&j.noise->average_done, 1u) == gridDim.x * gridDim.y - 1) {
+    if (threadIdx.x > 0)
+        return;
+    atomicAdd(&j.noise->counted, (unsigned long long)t.counted);
+    __threadfence();
+    if (atomicAdd(&j.noise->average_done, 1u) == gridDim.x * gridDim.y - 1) {
         __threadfence();
         j.report->counted = atomicExch(&j.noise->counted, 0ull);
         j.noise->average_done = 0;
     }
 }
 
-/* The vector of any pixel in the tile. */
-template <int W> static __device__ bool anything_moves(const time_job &j, int x0, int y0)
+/* --- all of it --- */
+
+/* Tables, and whether anything moves in the tile. */
+template <int C> static __device__ __forceinline__ bool prepare(const time_job &j, tile<C> &t)
 {
     const int i = threadIdx.x;
-    const int x = x0 + i % (W / TIME_BLOCK) * TIME_BLOCK;
-    const int y = y0 + i / (W / TIME_BLOCK) * TIME_BLOCK;
     bool moves = false;
 
-    if (j.searches && i < W * TILE_H / (TIME_BLOCK * TIME_BLOCK) && x < j.shape.width &&
-        y < j.shape.height) {
-        const time_vector v = vector_at(j, x, y);
+    if (i == 0)
+        t.counted = 0;
+    for (int k = i; k < 256; k += THREADS) {
+        const float nu2 = __ldg(&j.noise->nu2[k]);
 
-        moves = v.x || v.y;
+        t.nu2[k] = nu2;
+        t.most[k] = 2.5f * sqrtf(nu2);
+    }
+    if (j.searches && j.goes_on && i < NEAR * NEAR) {
+        const int col = clamp(tile_x() / BLOCK_CELLS - 1 + i % NEAR, j.shape.cols[0] - 1);
+        const int row = clamp(tile_y() / BLOCK_CELLS - 1 + i / NEAR, j.shape.rows[0] - 1);
+        const bool own = col * BLOCK_CELLS >= tile_x() && col * BLOCK_CELLS < tile_x() + TILE &&
+                         row * BLOCK_CELLS >= tile_y() && row * BLOCK_CELLS < tile_y() + TILE;
+
+        moves = own && moves_at(j, col, row);
+        t.near[i / NEAR][i % NEAR] = moves_near(j, col, row);
     }
     return __syncthreads_or(moves);
 }
 
-template <int C, int W>
-static __global__ void __launch_bounds__(sizes<W>::threads, sizes<W>::blocks)
-    average(const time_job j)
+template <int C, int HS, int VS>
+static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
 {
-    extern __shared__ uint32_t shared[];
-    __shared__ uint32_t counted[W * TILE_H / (TIME_BLOCK * TIME_BLOCK)];
-    constexpr int ROWS = sizes<W>::own_rows;
-    const tile t = make_tile<C, W>(j.shape, shared);
-    const int x = t.x0 + 2 * (threadIdx.x % (W / 2));
-    const int row = threadIdx.x / (W / 2) * ROWS, y = t.y0 + row;
-    uint32_t *const of_block =
-        &counted[row / TIME_BLOCK * (W / TIME_BLOCK) + (x - t.x0) / TIME_BLOCK];
+    __shared__ tile<C> t;
+    const time_shape &s = j.shape;
+    const int x = threadIdx.x % 32 + 1, y = threadIdx.x / 32 * CELLS + 1;
+    const bool moves = prepare<C>(j, t), changes = j.goes_on && is_new(j);
+    const int cx = tile_x() - 1 + x, cy = tile_y() - 1 + y;
+    guessed<C> still[CELLS];
+    mixed m[CELLS] = {};
+    uint32_t counted = 0;
+    bool follows = false;
 
-    if (threadIdx.x < sizeof(counted) / sizeof(counted[0]))
-        counted[threadIdx.x] = 0;
-    __syncthreads();
-    if (j.goes_on && is_new(j)) {
-        const int n_guesses = anything_moves<W>(j, t.x0, t.y0) ? 2 : 1;
-        float still_d[ROWS][2];
-        mixed<ROWS> m;
+    if (changes) {
+        make_guess<C, false>(j, t, x, y, still);
+        if (moves) {
+            const time_vector v =
+                vector_at(j, clamp(2 * cx, s.width - 1), clamp(2 * cy, s.height - 1));
+            guessed<C> moved[CELLS];
 
-        find_clamps<W>(j, t);
-#pragma unroll 1
-        for (int i = 0; i < n_guesses; i++) {
-            guess<C, ROWS> g;
-
-            make_guess<C, W, ROWS>(j, t, i, x, row, g);
-            if (i == 0) {
-                to_samples<C, ROWS>(j, y, g, m);
+            follows = v.x || v.y;
+            make_guess<C, true>(j, t, x, y, moved);
 #pragma unroll
-                for (int k = 0; k < 2 * ROWS; k++)
-                    still_d[k / 2][k % 2] = g.d[k / 2][k % 2];
-            } else {
-                mix<C, ROWS>(j, y, m, still_d, g);
-            }
+            for (int k = 0; k < CELLS; k++)
+                m[k] = mix<C>(j, still[k], moved[k], follows);
+        } else {
+#pragma unroll
+            for (int k = 0; k < CELLS; k++)
+                m[k] = mix<C>(j, still[k], still[k], false);
         }
-        store<C, ROWS>(j, x, y, m, of_block);
-    } else {
-        store_known<C, ROWS>(j, x, y, of_block);
     }
-    report<W>(j, t.x0, t.y0, counted);
-}
+#pragma unroll
+    for (int k = 0; k < CELLS; k++)
+        if (cx < s.cells_x && cy + k < s.cells_y) {
+            uint32_t count;
 
-template <int C, int W> static cudaError_t launch(const time_job &j, cudaStream_t stream)
-{
-    const dim3 grid((j.shape.width + W - 1) / W, (j.shape.height + TILE_H - 1) / TILE_H);
-    const int bytes = int(sizes<W>::words(C) * sizeof(uint32_t));
-    const cudaError_t status =
-        cudaFuncSetAttribute(average<C, W>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-
-    if (status != cudaSuccess)
-        return status;
-    average<C, W><<<grid, sizes<W>::threads, bytes, stream>>>(j);
-    return cudaGetLastError();
-}
-
-template <int C> static cudaError_t launch_widest(const time_job &j, cudaStream_t stream)
-{
-    int device = 0, most = 0;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (status != cudaSuccess)
-        return status;
-    return most >= 80 * 1024 ? launch<C, 64>(j, stream) : launch<C, 32>(j, stream);
+            if (changes) {
+                store_levels<C, HS, VS>(j, m[k], cx, cy + k, follows);
+                count =
+                    min(__float2uint_rd(
+                            fminf(m[k].n + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f),
+                        255u);
+            } else {
+                count = store_known<C, HS, VS>(j, cx, cy + k);
+            }
+            j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
+            counted += count * uint32_t(2 * min(2, s.height - 2 * (cy + k)));
+        }
+    report<C>(j, t, cx, cy, counted);
 }
 
 extern "C" int time_average(const time_job *j, cudaStream_t stream)
 {
-    return bilateral_errno(j->shape.components == 1 ? launch_widest<1>(*j, stream)
-                                                    : launch_widest<3>(*j, stream));
+    const time_shape &s = j->shape;
+    const dim3 grid((s.cells_x + TILE - 1) / TILE, (s.cells_y + TILE - 1) / TILE);
+    const auto kernel = s.components == 1 ? average<1, 0, 0>
+                        : !s.hshift       ? average<3, 0, 0>
+                        : !s.vshift       ? average<3, 1, 0>
+                                          : average<3, 1, 1>;
+
+    kernel<<<grid, THREADS, 0, stream>>>(*j);
+    return bilateral_errno(cudaGetLastError());
 }

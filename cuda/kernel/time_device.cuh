@@ -2,7 +2,7 @@
 /* What the kernels of the time axis share. */
 #include "cuda/kernel/time.h"
 
-/* The levels of `now`, and the luma around each pixel. */
+/* The levels of `now` from 2 on. */
 int time_build_levels(const time_job &j, cudaStream_t stream);
 
 static __device__ __forceinline__ int clamp(int v, int most)
@@ -27,3 +27,35 @@ static __device__ __forceinline__ time_vector vector_at(const time_job &j, int x
 
     return {int16_t(both & 0xffff), int16_t(both >> 16)};
 }
+
+#define BLOCK_CELLS (TIME_BLOCK / 2)
+
+static __device__ __forceinline__ bool moves_at(const time_job &j, int col, int row)
+{
+    const time_vector v = vector_at(j, col * TIME_BLOCK, row * TIME_BLOCK);
+
+    return v.x || v.y;
+}
+
+/* Whether anything moves in a block of 8x8 or in those around it. Only there a guess along the
+ * motion differs from what stands still. */
+static __device__ __forceinline__ bool moves_near(const time_job &j, int col, int row)
+{
+    bool moves = false;
+
+    for (int y = max(row - 1, 0); y <= min(row + 1, j.shape.rows[0] - 1); y++)
+        for (int x = max(col - 1, 0); x <= min(col + 1, j.shape.cols[0] - 1); x++)
+            moves |= moves_at(j, x, y);
+    return moves;
+}
+
+/* What @selector takes of @word as a number: it becomes the low mantissa bits of 2^23. */
+static __device__ __forceinline__ float number(uint32_t word, uint32_t selector)
+{
+    return __uint_as_float(__byte_perm(word, 0x4b000000, selector)) - 8388608.0f;
+}
+
+#define LOW_BYTE 0x7440
+#define HIGH_BYTE 0x7441
+#define LOW_HALF 0x7410
+#define HIGH_HALF 0x7432

@@ -1,7 +1,5 @@
 #pragma once
 /* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame. */
-#include <cuda_fp16.h>
-
 #include "cuda/kernel/time_device.cuh"
 #include "filter/noise_follow.h"
 
@@ -137,6 +135,27 @@ static __device__ uint32_t variance_of_all(const time_job &j, int first, int las
     return all.all;
 }
 
+/* Adds a warp's bins up to @last to what is left where no more than noise was measured. */
+static __device__ void add_share(measured &m, const class_counts &k, const uint32_t *left, int last,
+                                 int lane)
+{
+    unsigned long long blocks = 0, share = 0;
+
+    for (int i = 0; i < LANE_BINS; i++)
+        if (lane * LANE_BINS + i <= last && k.bin[i]) {
+            blocks += k.bin[i];
+            share += left[i];
+        }
+    for (int away = 16; away; away /= 2) {
+        blocks += __shfl_xor_sync(0xffffffffu, blocks, away);
+        share += __shfl_xor_sync(0xffffffffu, share, away);
+    }
+    if (lane == 0) {
+        atomicAdd(&m.blocks, blocks);
+        atomicAdd(&m.left, share);
+    }
+}
+
 /* The counts of a frame into @m, and 0 in their place. False: there are none. A warp for each
  * class. */
 static __device__ bool take_counts(const time_job &j, measured &m)
@@ -172,11 +191,7 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     }
     if (lane == 0)
         m.now[warp] = now;
-    for (int i = 0; n_all && i < LANE_BINS; i++)
-        if (lane * LANE_BINS + i <= bin_of(now) && k.bin[i]) {
-            atomicAdd(&m.blocks, (unsigned long long)k.bin[i]);
-            atomicAdd(&m.left, (unsigned long long)left[i]);
-        }
+    add_share(m, k, left, n_all ? bin_of(now) : -1, lane);
     __syncthreads();
     for (int i = threadIdx.x; i < (TIME_CLASSES + 1) * TIME_BINS; i += 32 * WARPS)
         j.noise->blocks[0][i] = j.noise->left[0][i] = 0;
@@ -203,12 +218,11 @@ static __device__ void fill_tables(const time_job &j)
     const float share = powf(float(frames + (j.frames - 1) * full * full), -1.2f) + 0.001f;
 
     n.nu2[i] = float(nu2);
-    n.most[i] = __half_as_ushort(__float2half_rn(2.5f * sqrtf(float(nu2))));
     n.inv_two_sc2[i] = float(0.5 / (sigma * sigma));
     n.inv_share[i] = i ? 1.0f / share : 1.0f;
     if (i == 0) {
         n.rho = float(n.share);
-        n.three_kappa = float(3.0 * 0.0082 * pow(n.share / 0.17, 1.7));
+        n.three_kappa = 3.0f * 0.0071f * powf(float(n.share / 0.14), 1.7f);
     }
     if (sigma < j.least_sigma || sigma > j.most_sigma)
         n.unsuited = 1;

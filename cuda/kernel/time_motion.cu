@@ -427,7 +427,7 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
 extern "C" int time_search(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
-    const int r = time_build_levels(*j, stream);
+    const int r = j->averages ? time_build_levels(*j, stream) : 0;
 
     if (r || !j->searches || !j->goes_on)
         return r;

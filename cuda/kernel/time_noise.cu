@@ -1,24 +1,34 @@
 /* How much noise there is: engine/time/noise_blocks.h and filter/noise.h.
  *
  * DESIGN. A warp has a block of 16x16, a lane half a row of it: 8 pixels, which have one vector.
- * All sums are exact. The thread block that is done last follows the noise from the counts and
- * fills the tables of the frame. Differences are smoothed two at a time in the halves of a word;
- * 256 is added to keep them positive. */
+ * They stay bytes, four in a word, for what is linear or quadratic in differences is a sum of
+ * products of bytes. All sums are exact. The thread block that is done last follows the noise from
+ * the counts and fills the tables of the frame. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
 #define SIDE 16
-#define INNER (SIDE - 2)
-#define PIXELS 8 /* of a lane */
+#define INNER (SIDE / 2 - 2) /* cells whose neighbours are in the block */
+#define PIXELS 8             /* of a lane */
+#define WORDS (PIXELS / 4)
 #define WARPS 8
 #define ALL 0xffffffffu
-#define BIAS 256
+#define BIAS 2048  /* makes sums weighed 1 3 3 1 of differences positive */
 #define SHARE 4096 /* NOISE_SHARE, and the scale of the colours' form */
 
-/* Sums over a block: s of c, a and b of c times twice the column and row about the middle, p of
- * the products c_i c_j, i <= j. */
-template <int C> struct moments {
-    int s[C], a[C], b[C], p[C * (C + 1) / 2];
+#define PRODUCTS(C) ((C) * ((C) + 1) / 2) /* c_i c_j, i <= j */
+enum { STILL, MOVED, SMOOTHED, MEASURES };
+
+/* What a block adds up to: s of c, a and b of c times twice the column and row about the middle, p
+ * of the products. */
+struct block_sums {
+    int s[MEASURES][3], a[3], b[3];
+    int64_t p[MEASURES][PRODUCTS(3)];
+};
+
+/* A lane's pixels of each component. */
+template <int C> struct half_row {
+    uint32_t w[C][WORDS];
 };
 
 static __device__ __forceinline__ int add_lanes(int v)
@@ -38,13 +48,8 @@ static __device__ __forceinline__ int64_t add_lanes_long(int v)
     return int64_t(add_lanes(v >> 16)) * 65536 + add_lanes(v & 0xffff);
 }
 
-/* A lane's pixels of each component. */
-template <int C> struct half_row {
-    int c[C][PIXELS];
-};
-
-/* @N samples from any @at on. */
-template <int N> static __device__ __forceinline__ void load_any(const uint8_t *at, int ret[N])
+/* @N words of bytes from any @at on. */
+template <int N> static __device__ __forceinline__ void load_words(const uint8_t *at, uint32_t *ret)
 {
     const uint32_t *words =
         reinterpret_cast<const uint32_t *>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t(3));
@@ -52,42 +57,12 @@ template <int N> static __device__ __forceinline__ void load_any(const uint8_t *
     uint32_t next = __ldg(words);
 
 #pragma unroll
-    for (int i = 0; i < N / 4; i++) {
+    for (int i = 0; i < N; i++) {
         const uint32_t word = next;
 
         next = __ldg(words + i + 1);
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            ret[4 * i + k] = __funnelshift_r(word, next, shift) >> 8 * k & 255;
+        ret[i] = __funnelshift_r(word, next, shift);
     }
-}
-
-/* The pixels from (@x, @y) on in a picture; those of chroma are @dx, @dy away in luma samples. */
-template <int C>
-static __device__ __forceinline__ void load(const time_shape &s, const time_picture &p, int x,
-                                            int y, int dx, int dy, half_row<C> &ret)
-{
-#pragma unroll
-    for (int c = 1; c < C; c++) {
-        const uint8_t *at =
-            p.chroma[c - 1] + ((y + dy) >> s.vshift) * s.stride_c + ((x + dx) >> s.hshift);
-        int v[PIXELS];
-
-        if (s.hshift)
-            load_any<PIXELS / 2>(at, v);
-        else
-            load_any<PIXELS>(at, v);
-#pragma unroll
-        for (int i = 0; i < PIXELS; i++)
-            ret.c[c][i] = s.hshift ? v[i / 2] : v[i];
-    }
-}
-
-template <int C>
-static __device__ __forceinline__ void load(const time_job &j, int x, int y, half_row<C> &ret)
-{
-    load<C>(j.shape, j.now, x, y, 0, 0, ret);
-    load_any<PIXELS>(j.now.luma + y * j.shape.stride + x, ret.c[0]);
 }
 
 /* Eighths of a luma sample to luma samples that are whole samples of a component. */
@@ -96,140 +71,174 @@ static __device__ __forceinline__ int to_whole(int v, int shift)
     return (v + (4 << shift)) >> (3 + shift) << shift;
 }
 
-/* The pixels less those of the frame before where they were. */
+/* The pixels from (@x, @y) on in a picture, moved by @v to whole samples of each component. */
 template <int C>
-static __device__ __forceinline__ void subtract_before(const time_job &j, int x, int y,
-                                                       half_row<C> &ret)
+static __device__ __forceinline__ half_row<C> load(const time_shape &s, const time_picture &p,
+                                                   int x, int y, time_vector v)
 {
-    const time_shape &s = j.shape;
-    const time_vector v = vector_at(j, x, y);
-    half_row<C> before;
+    half_row<C> r;
 
-    load_any<PIXELS>(j.before.luma + (y + to_whole(v.y, 0)) * s.stride + x + to_whole(v.x, 0),
-                     before.c[0]);
-    load<C>(s, j.before, x, y, to_whole(v.x, s.hshift), to_whole(v.y, s.vshift), before);
+    load_words<WORDS>(p.luma + (y + to_whole(v.y, 0)) * s.stride + x + to_whole(v.x, 0), r.w[0]);
 #pragma unroll
-    for (int c = 0; c < C; c++)
-#pragma unroll
-        for (int i = 0; i < PIXELS; i++)
-            ret.c[c][i] -= before.c[c][i];
-}
+    for (int c = 1; c < C; c++) {
+        const uint8_t *at = p.chroma[c - 1] +
+                            ((y + to_whole(v.y, s.vshift)) >> s.vshift) * s.stride_c +
+                            ((x + to_whole(v.x, s.hshift)) >> s.hshift);
 
-template <int C>
-static __device__ __forceinline__ moments<C> add_up(const half_row<C> &h, int first_u, int row_v)
-{
-    moments<C> m = {};
-
-#pragma unroll
-    for (int i = 0; i < PIXELS; i++)
-#pragma unroll
-        for (int c = 0, k = 0; c < C; c++) {
-            m.s[c] += h.c[c][i];
-            m.a[c] += h.c[c][i] * (first_u + 2 * i);
-#pragma unroll
-            for (int d = c; d < C; d++, k++)
-                m.p[k] += h.c[c][i] * h.c[d][i];
+        if (s.hshift) {
+            load_words<1>(at, r.w[c]);
+            r.w[c][1] = __byte_perm(r.w[c][0], 0, 0x3322);
+            r.w[c][0] = __byte_perm(r.w[c][0], 0, 0x1100);
+        } else {
+            load_words<WORDS>(at, r.w[c]);
         }
-    for (int c = 0; c < C; c++)
-        m.b[c] = m.s[c] * row_v;
-    return m;
+    }
+    return r;
 }
 
-/* spread() of engine/time/noise_blocks.c: the covariance of @n pixels times n^2 in R'G'B'. */
-template <int C, class SUM>
-static __device__ __forceinline__ int64_t spread(const time_job &j, const int s[C], const SUM *p,
-                                                 int n, const int *a, const int *b)
+/* Sums of products of bytes. */
+static __device__ __forceinline__ int dot(const uint32_t a[WORDS], const uint32_t b[WORDS])
 {
-    int64_t sum = 0;
+    return int(__dp4a(a[0], b[0], __dp4a(a[1], b[1], 0u)));
+}
+
+static __device__ __forceinline__ int sum(const uint32_t a[WORDS])
+{
+    const uint32_t ones[WORDS] = {0x01010101u, 0x01010101u};
+
+    return dot(a, ones);
+}
+
+/* Of the pixels themselves. */
+template <int C>
+static __device__ __forceinline__ void add_still(const half_row<C> &h, int first_u, int row_v,
+                                                 block_sums &to, int lane)
+{
+    const uint32_t columns[WORDS] = {0x03020100u, 0x07060504u};
 
 #pragma unroll
-    for (int c = 0, k = 0; c < C; c++)
+    for (int c = 0, k = 0; c < C; c++) {
+        const int s = sum(h.w[c]);
+        const int all = add_lanes(s), b = add_lanes(s * row_v);
+        const int a = add_lanes(first_u * s + 2 * dot(h.w[c], columns));
+
+        if (lane == 0) {
+            to.s[STILL][c] = all;
+            to.a[c] = a;
+            to.b[c] = b;
+        }
 #pragma unroll
         for (int d = c; d < C; d++, k++) {
-            int64_t v = int64_t(n) * p[k] - int64_t(s[c]) * s[d];
+            const int p = add_lanes(dot(h.w[c], h.w[d]));
 
-            if (a)
-                v = 85 * v - int64_t(a[c]) * a[d] - int64_t(b[c]) * b[d];
-            sum += int64_t(int(j.form[c][d]) * (c == d ? 1 : 2)) * v;
+            if (lane == 0)
+                to.p[STILL][k] = p;
         }
-    return sum;
+    }
 }
 
-/* The spread of what all lanes added up; about a plane, or about the mean. */
+/* Of differences: (x - z) (x' - z') = x x' - x z' - z x' + z z'. */
 template <int C>
-static __device__ int64_t spread_of(const time_job &j, const moments<C> &m, bool plane)
+static __device__ __forceinline__ void add_moved(const half_row<C> &x, const half_row<C> &z,
+                                                 block_sums &to, int lane)
 {
-    int s[C], a[C], b[C], p[C * (C + 1) / 2];
+#pragma unroll
+    for (int c = 0, k = 0; c < C; c++) {
+        const int s = add_lanes(sum(x.w[c]) - sum(z.w[c]));
+
+        if (lane == 0)
+            to.s[MOVED][c] = s;
+#pragma unroll
+        for (int d = c; d < C; d++, k++) {
+            const int p = add_lanes(dot(x.w[c], x.w[d]) - dot(x.w[c], z.w[d]) -
+                                    dot(z.w[c], x.w[d]) + dot(z.w[c], z.w[d]));
+
+            if (lane == 0)
+                to.p[MOVED][k] = p;
+        }
+    }
+}
+
+/* The lane's row weighed 1 3 3 1 about three cells: those of the left half, or of the right one. */
+static __device__ __forceinline__ void tents(const uint32_t w[WORDS], bool right, int ret[3])
+{
+    const uint32_t weights = 0x01030301u;
+    const uint32_t other = __shfl_xor_sync(ALL, right ? w[0] : w[1], 1);
+    const uint32_t across =
+        right ? __funnelshift_r(other, w[0], 24) : __funnelshift_r(w[1], other, 8);
+
+    ret[0] = int(__dp4a(__funnelshift_r(w[0], w[1], 8), weights, 0u));
+    ret[1] = int(__dp4a(__funnelshift_r(w[0], w[1], 24), weights, 0u));
+    ret[2] = int(__dp4a(across, weights, 0u));
+}
+
+/* The same down four rows, of which the lane has the second. */
+static __device__ __forceinline__ uint32_t add_rows(uint32_t v)
+{
+    return __shfl_up_sync(ALL, v, 2) + 3 * (v + __shfl_down_sync(ALL, v, 2)) +
+           __shfl_down_sync(ALL, v, 4);
+}
+
+/* Of 64 times E of the differences over the inner 6x6 cells: three of every other row's lanes. */
+template <int C>
+static __device__ __forceinline__ void add_smoothed(const half_row<C> &x, const half_row<C> &z,
+                                                    block_sums &to, int lane)
+{
+    const int row = lane / 2;
+    const bool owns = row % 2 == 0 && row > 0 && row < SIDE - 2, right = lane % 2;
+    int e[C][3];
 
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        s[c] = add_lanes(m.s[c]);
-        a[c] = plane ? add_lanes(m.a[c]) : 0;
-        b[c] = plane ? add_lanes(m.b[c]) : 0;
+        int now[3], before[3];
+
+        tents(x.w[c], right, now);
+        tents(z.w[c], right, before);
+        const uint32_t both = add_rows(uint32_t(now[0] - before[0] + BIAS) |
+                                       uint32_t(now[1] - before[1] + BIAS) << 16);
+        const uint32_t one = add_rows(uint32_t(now[2] - before[2] + BIAS));
+
+        e[c][0] = owns ? int(both & 0xffff) - 8 * BIAS : 0;
+        e[c][1] = owns ? int(both >> 16) - 8 * BIAS : 0;
+        e[c][2] = owns ? int(one) - 8 * BIAS : 0;
     }
 #pragma unroll
-    for (int k = 0; k < C * (C + 1) / 2; k++)
-        p[k] = add_lanes(m.p[k]);
-    return spread<C>(j, s, p, SIDE * SIDE, plane ? a : nullptr, b);
-}
+    for (int c = 0, k = 0; c < C; c++) {
+        const int s = add_lanes(e[c][0] + e[c][1] + e[c][2]);
 
-static __device__ __forceinline__ uint4 weigh(uint4 above, uint4 here, uint4 below)
-{
-    return make_uint4(above.x + 2 * here.x + below.x, above.y + 2 * here.y + below.y,
-                      above.z + 2 * here.z + below.z, above.w + 2 * here.w + below.w);
-}
-
-/* 16 times the mean of differences around each of a lane's, of one component. @rows is the warp's:
- * the four words of each lane. */
-static __device__ __forceinline__ void smooth(const int d[PIXELS], uint4 *rows, int lane,
-                                              int ret[PIXELS])
-{
-    const int row = lane / 2, at = clamp(row - 1, SIDE - 3) * 2 + lane % 2;
-    const bool right = lane % 2, inner = row > 0 && row < SIDE - 1;
-    uint32_t w[PIXELS / 2], column[PIXELS / 2 + 2], side;
-
+        if (lane == 0)
+            to.s[SMOOTHED][c] = s;
 #pragma unroll
-    for (int i = 0; i < PIXELS / 2; i++)
-        w[i] = uint32_t(d[2 * i] + BIAS) | uint32_t(d[2 * i + 1] + BIAS) << 16;
-    __syncwarp();
-    rows[lane] = make_uint4(w[0], w[1], w[2], w[3]);
-    __syncwarp();
-    const uint4 sum = weigh(rows[at], rows[at + 2], rows[at + 4]);
+        for (int d = c; d < C; d++, k++) {
+            const int64_t p =
+                add_lanes_long(e[c][0] * e[d][0] + e[c][1] * e[d][1] + e[c][2] * e[d][2]);
 
-    column[1] = sum.x, column[2] = sum.y, column[3] = sum.z, column[4] = sum.w;
-    side = __shfl_xor_sync(ALL, right ? column[1] : column[4], 1);
-    column[0] = column[5] = side;
-#pragma unroll
-    for (int i = 0; i < PIXELS / 2; i++) {
-        const uint32_t both = __funnelshift_r(column[i], column[i + 1], 16) + 2 * column[i + 1] +
-                              __funnelshift_r(column[i + 1], column[i + 2], 16);
-
-        ret[2 * i] = inner && (right || i > 0) ? int(both & 0xffff) - 16 * BIAS : 0;
-        ret[2 * i + 1] = inner && (!right || i < PIXELS / 2 - 1) ? int(both >> 16) - 16 * BIAS : 0;
+            if (lane == 0)
+                to.p[SMOOTHED][k] = p;
+        }
     }
 }
 
-/* The spread of the differences when they are smoothed, over the inner 14x14. */
+/* spread() of engine/time/noise_blocks.c: the covariance times n^2 in R'G'B'. Of each measure eight
+ * lanes have a product each, and the sum at the end. */
 template <int C>
-static __device__ int64_t smoothed_spread(const time_job &j, const half_row<C> &h, uint4 *rows,
-                                          int lane)
+static __device__ int64_t spread(const time_job &j, const block_sums &sums, int lane)
 {
-    half_row<C> t;
-    moments<C> m;
-    int64_t p[C * (C + 1) / 2];
-    int s[C];
+    const int measure = lane / 8, k = lane % 8;
+    int64_t v = 0;
 
-#pragma unroll
-    for (int c = 0; c < C; c++)
-        smooth(h.c[c], rows, lane, t.c[c]);
-    m = add_up<C>(t, 0, 0);
-#pragma unroll
-    for (int c = 0; c < C; c++)
-        s[c] = add_lanes(m.s[c]);
-#pragma unroll
-    for (int k = 0; k < C * (C + 1) / 2; k++)
-        p[k] = add_lanes_long(m.p[k]);
-    return spread<C>(j, s, p, INNER * INNER, nullptr, nullptr);
+    if (measure < MEASURES && k < PRODUCTS(C)) {
+        const int c = 0x211000 >> 4 * k & 15, d = 0x221210 >> 4 * k & 15;
+        const int n = measure == SMOOTHED ? INNER * INNER : SIDE * SIDE;
+
+        v = n * sums.p[measure][k] - int64_t(sums.s[measure][c]) * sums.s[measure][d];
+        if (measure == STILL)
+            v = 85 * v - int64_t(sums.a[c]) * sums.a[d] - int64_t(sums.b[c]) * sums.b[d];
+        v *= j.form[c][d] * (c == d ? 1 : 2);
+    }
+    for (int i = 4; i; i /= 2)
+        v += __shfl_xor_sync(ALL, v, i);
+    return v;
 }
 
 /* noise_bin() of filter/noise.h */
@@ -243,38 +252,41 @@ static __device__ __forceinline__ int bin_of(double variance)
 #include "cuda/kernel/time_follow.cuh"
 
 template <int C>
-static __device__ void gather_block(const time_job &j, int x0, int y0, uint4 *rows, int lane)
+static __device__ void gather_block(const time_job &j, int x0, int y0, block_sums &sums, int lane)
 {
     const int x = x0 + lane % 2 * PIXELS, y = y0 + lane / 2;
-    half_row<C> h;
-    moments<C> m;
+    const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
+    int64_t still, moved, smoothed;
     double variance;
     uint32_t share = 0;
-    int luma, c;
 
-    load(j, x, y, h);
-    m = add_up<C>(h, 2 * (x - x0) - (SIDE - 1), 2 * (y - y0) - (SIDE - 1));
-    luma = add_lanes(m.s[0]) / (SIDE * SIDE);
-    c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32;
-    variance = double(spread_of<C>(j, m, true)) / (85.0 * 65536.0 * SHARE);
+    add_still<C>(now, 2 * (x - x0) - (SIDE - 1), 2 * (y - y0) - (SIDE - 1), sums, lane);
     if (j.goes_on) {
-        const double n = INNER * INNER;
-        int64_t moved;
-        double all, rest;
+        const half_row<C> before = load<C>(j.shape, j.before, x, y, vector_at(j, x, y));
 
-        subtract_before(j, x, y, h);
-        m = add_up<C>(h, 0, 0);
-        moved = spread_of<C>(j, m, false);
+        add_moved<C>(now, before, sums, lane);
+        add_smoothed<C>(now, before, sums, lane);
+    }
+    __syncwarp();
+    still = spread<C>(j, sums, lane);
+    moved = __shfl_sync(ALL, still, 8 * MOVED);
+    smoothed = __shfl_sync(ALL, still, 8 * SMOOTHED);
+    if (lane > 0)
+        return;
+    variance = double(still) / (85.0 * 65536.0 * SHARE);
+    if (j.goes_on) {
+        const double n = INNER * INNER, all = double(moved) * (n * n * 4096.0);
+        const double rest = double(smoothed) * (65536.0 * SHARE);
+
         variance = fmin(variance, double(moved) / (2.0 * 65536.0 * SHARE));
-        all = double(moved) * (n * n * 256.0);
-        rest = double(smoothed_spread<C>(j, h, rows, lane)) * (65536.0 * SHARE);
         share = all > 0.0 ? uint32_t(fmin(rest / all, double(SHARE))) : 0;
     }
-    if (lane == 0) {
-        atomicAdd(&j.noise->blocks[c][bin_of(variance)], 1u);
-        if (share)
-            atomicAdd(&j.noise->left[c][bin_of(variance)], share);
-    }
+    const int luma = sums.s[STILL][0] / (SIDE * SIDE);
+    const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32, bin = bin_of(variance);
+
+    atomicAdd(&j.noise->blocks[c][bin], 1u);
+    if (share)
+        atomicAdd(&j.noise->left[c][bin], share);
 }
 
 /* The same in the thread block that is done last. */
@@ -293,12 +305,12 @@ static __device__ bool is_last(uint32_t *done)
 
 template <int C> static __global__ void __launch_bounds__(32 * WARPS) measure(const time_job j)
 {
-    __shared__ uint4 rows[WARPS][32];
+    __shared__ block_sums sums[WARPS];
     const int warp = threadIdx.x / 32, columns = j.shape.width / SIDE;
     const int at = blockIdx.x * WARPS + warp;
 
     if (is_new(j) && at < columns * (j.shape.height / SIDE))
-        gather_block<C>(j, at % columns * SIDE, at / columns * SIDE, rows[warp], threadIdx.x % 32);
+        gather_block<C>(j, at % columns * SIDE, at / columns * SIDE, sums[warp], threadIdx.x % 32);
     if (is_last(&j.noise->measure_done))
         time_follow_noise(j);
 }

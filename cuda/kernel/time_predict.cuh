@@ -1,23 +1,7 @@
 #pragma once
-/* Step 1 of engine/time/average.h: what the frame before says of this one. */
-#include "cuda/kernel/time_tile.cuh"
-
-/* What @selector takes of @word as a number: it becomes the low mantissa bits of 2^23. */
-static __device__ __forceinline__ float number(uint32_t word, uint32_t selector)
-{
-    return __uint_as_float(__byte_perm(word, 0x4b000000, selector)) - 8388608.0f;
-}
-
-#define LOW_BYTE 0x7440
-#define HIGH_BYTE 0x7441
-#define LOW_HALF 0x7410
-#define HIGH_HALF 0x7432
-
-static __device__ __forceinline__ float2 levels_of(uint32_t pair)
-{
-    return make_float2(number(pair, LOW_HALF) * (1.0f / 256),
-                       number(pair, HIGH_HALF) * (1.0f / 256));
-}
+/* Step 1 of engine/time/average.h along the motion: what the frame before has where a cell's
+ * samples were, in stored steps. */
+#include "cuda/kernel/time_device.cuh"
 
 /* Weights of the samples at -1 .. 2 for a sample @eighths away from 0. */
 static __device__ __forceinline__ void cubic(int eighths, float weight[4])
@@ -30,145 +14,103 @@ static __device__ __forceinline__ void cubic(int eighths, float weight[4])
     weight[3] = a * u * d * d;
 }
 
-static __device__ float2 moved_luma(const time_job &j, int x, int y, time_vector v)
+/* Two samples between those of a row, the first one right of that at @x + 1. */
+static __device__ __forceinline__ float2 between(const uint16_t *row, int x, int width,
+                                                 const float weight[4])
 {
-    const time_shape &s = j.shape;
-    float across[4], down[4];
-    float2 sum = {0.0f, 0.0f};
+    float s[5];
 
-    x += v.x >> 3;
-    y += v.y >> 3;
-    cubic(v.x & 7, across);
-    cubic(v.y & 7, down);
-    for (int k = 0; k < 4; k++) {
-        const uint16_t *row = j.old.level[0] + clamp(y + k - 1, s.height - 1) * s.stride;
-        float2 part = {0.0f, 0.0f};
+    if (x >= 0 && x + 5 <= width) {
+        const uint32_t *at = reinterpret_cast<const uint32_t *>(row + (x & ~1));
+        const uint32_t shift = 16 * (x & 1), w1 = __ldg(at + 1), w2 = __ldg(at + 2);
+        const uint32_t first = __funnelshift_r(__ldg(at), w1, shift);
+        const uint32_t second = __funnelshift_r(w1, w2, shift);
 
-        if (down[k] == 0.0f)
-            continue;
-#pragma unroll
-        for (int i = 0; i < 5; i++) {
-            const float level = number(__ldg(row + clamp(x + i - 1, s.width - 1)), LOW_HALF);
-
-            if (i < 4)
-                part.x += across[i] * level;
-            if (i > 0)
-                part.y += across[i - 1] * level;
-        }
-        sum.x += down[k] * part.x;
-        sum.y += down[k] * part.y;
+        s[0] = number(first, LOW_HALF);
+        s[1] = number(first, HIGH_HALF);
+        s[2] = number(second, LOW_HALF);
+        s[3] = number(second, HIGH_HALF);
+        s[4] = number(w2 >> shift, LOW_HALF);
+    } else {
+        for (int i = 0; i < 5; i++)
+            s[i] = number(__ldg(row + clamp(x + i, width - 1)), LOW_HALF);
     }
-    return make_float2(sum.x * (1.0f / 256), sum.y * (1.0f / 256));
+    return make_float2(weight[0] * s[0] + weight[1] * s[1] + weight[2] * s[2] + weight[3] * s[3],
+                       weight[0] * s[1] + weight[1] * s[2] + weight[2] * s[3] + weight[3] * s[4]);
 }
 
-static __device__ float moved_chroma(const time_job &j, const uint16_t *level, int x, int y,
-                                     time_vector v)
+/* To a whole step; what lies between samples stays in 0..255. */
+static __device__ __forceinline__ uint32_t step_of(float level, bool is_between)
+{
+    const uint32_t step = __float2uint_rn(fmaxf(level, 0.0f));
+
+    return is_between ? min(step, 255u * TIME_LEVEL_STEPS) : step;
+}
+
+/* A column of two samples on its way down the picture. Rows of one block share what was found
+ * between the samples of the rows of the frame before. */
+struct luma_column {
+    time_vector v;
+    int top; /* the first of four rows in `part` */
+    float across[4], down[4];
+    float2 part[4];
+    bool begun;
+
+    __device__ __forceinline__ luma_column() : begun(false)
+    {
+    }
+
+    /* The pair at (@x, @y). */
+    __device__ __forceinline__ uint32_t predict(const time_job &j, int x, int y, time_vector to)
+    {
+        const time_shape &s = j.shape;
+        const bool is_between = (to.x | to.y) & 7;
+        const int from = y + (to.y >> 3) - 1;
+        int known = 4 + top - from;
+
+        if (!begun || to.x != v.x || to.y != v.y) {
+            begun = true;
+            v = to;
+            cubic(v.x & 7, across);
+            cubic(v.y & 7, down);
+            known = 0;
+        }
+        top = from;
+#pragma unroll 1
+        for (int i = known; i < 4; i++) {
+            const uint16_t *row = j.old.level[0] + clamp(from + i, s.height - 1) * s.stride;
+
+            part[0] = part[1];
+            part[1] = part[2];
+            part[2] = part[3];
+            part[3] = between(row, x + (v.x >> 3) - 1, s.width, across);
+        }
+        float2 sum = {0.0f, 0.0f};
+
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sum.x += down[i] * part[i].x;
+            sum.y += down[i] * part[i].y;
+        }
+        return step_of(sum.x, is_between) | step_of(sum.y, is_between) << 16;
+    }
+};
+
+static __device__ __forceinline__ uint32_t predict_chroma(const time_job &j, const uint16_t *level,
+                                                          int x, int y, time_vector v)
 {
     const time_shape &s = j.shape;
     const int right = (s.width - 1) >> s.hshift, last = (s.height - 1) >> s.vshift;
     const int x0 = x + (v.x >> (3 + s.hshift)), y0 = y + (v.y >> (3 + s.vshift));
-    const float fx = float((v.x << (1 - s.hshift)) & 15) * (1.0f / 16);
-    const float fy = float((v.y << (1 - s.vshift)) & 15) * (1.0f / 16);
+    const int part_x = (v.x << (1 - s.hshift)) & 15, part_y = (v.y << (1 - s.vshift)) & 15;
+    const float fx = float(part_x) * (1.0f / 16), fy = float(part_y) * (1.0f / 16);
     const uint16_t *upper = level + clamp(y0, last) * s.stride_c;
     const uint16_t *lower = level + clamp(y0 + 1, last) * s.stride_c;
     const int a = clamp(x0, right), b = clamp(x0 + 1, right);
 
-    return ((1.0f - fy) * ((1.0f - fx) * number(__ldg(&upper[a]), LOW_HALF) +
-                           fx * number(__ldg(&upper[b]), LOW_HALF)) +
-            fy * ((1.0f - fx) * number(__ldg(&lower[a]), LOW_HALF) +
-                  fx * number(__ldg(&lower[b]), LOW_HALF))) *
-           (1.0f / 256);
-}
-
-/* x - P of a component for the pair at (@x, @y) in the picture. */
-static __device__ __forceinline__ float2 luma_apart(const time_job &j, int x, int y, time_vector v)
-{
-    const int at = y * j.shape.stride + x;
-    const uint32_t now = __ldg(reinterpret_cast<const uint16_t *>(j.now.luma + at));
-    const float2 p =
-        v.x || v.y ? moved_luma(j, x, y, v)
-                   : levels_of(__ldg(reinterpret_cast<const uint32_t *>(j.old.level[0] + at)));
-
-    return make_float2(number(now, LOW_BYTE) - p.x, number(now, HIGH_BYTE) - p.y);
-}
-
-static __device__ __forceinline__ float chroma_apart_at(const time_job &j, int c, int x, int y,
-                                                        time_vector v)
-{
-    const int at = y * j.shape.stride_c + x;
-    const uint16_t *level = j.old.level[c];
-    const float p = v.x || v.y ? moved_chroma(j, level, x, y, v)
-                               : number(__ldg(level + at), LOW_HALF) * (1.0f / 256);
-
-    return number(__ldg(j.now.chroma[c - 1] + at), LOW_BYTE) - p;
-}
-
-static __device__ __forceinline__ float2 chroma_apart(const time_job &j, int c, int x, int y,
-                                                      time_vector v)
-{
-    const int row = y >> j.shape.vshift;
-    const float left = chroma_apart_at(j, c, x >> j.shape.hshift, row, v);
-
-    return make_float2(left, j.shape.hshift ? left : chroma_apart_at(j, c, x + 1, row, v));
-}
-
-/* e of a pair in the picture, in (Y1, U1, V1). */
-template <int C>
-static __device__ __forceinline__ void subtract_pair(const time_job &j, int x, int y, time_vector v,
-                                                     uint32_t ret[C])
-{
-    const float2 d = luma_apart(j, x, y, v);
-    float2 e = {j.a * SCALE * d.x, j.a * SCALE * d.y};
-
-    if (C == 3) {
-        const float2 u = chroma_apart(j, 1, x, y, v), w = chroma_apart(j, 2, x, y, v);
-        const float b = j.b * SCALE, c = j.c * SCALE, f = j.f * SCALE;
-        const float k = j.d * SCALE, l = j.e * SCALE;
-
-        e.x += b * u.x + c * w.x;
-        e.y += b * u.y + c * w.y;
-        ret[C / 2] = pack_halves({k * u.x + l * w.x, k * u.y + l * w.y});
-        ret[C - 1] = pack_halves({f * w.x, f * w.y});
-    }
-    ret[0] = pack_halves(e);
-}
-
-/* e of the whole tile; ALONG: with the motion. */
-template <int C, int W, bool ALONG>
-static __device__ __forceinline__ void subtract(const time_job &j, const tile &t)
-{
-    using size = sizes<W>;
-    const time_shape &s = j.shape;
-
-#pragma unroll(ALONG ? 1 : 4)
-    for (int i = threadIdx.x; i < size::e; i += size::threads) {
-        const int x = t.x0 - E_HALO + 2 * (i % size::e_columns);
-        const int y = t.y0 - E_HALO + 1 + i / size::e_columns;
-        const int cx = clamp(x, s.width - 2), cy = clamp(y, s.height - 1);
-        uint32_t pair[C];
-
-        subtract_pair<C>(j, cx, cy, ALONG ? vector_at(j, cx, cy) : time_vector{0, 0}, pair);
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            t.e[c * size::e + i] = repeat(pair[c], x, s.width);
-    }
-}
-
-/* How many frames the guess is the mean of at a pixel. */
-static __device__ __forceinline__ float frames_at(const time_job &j, int x, int y, bool along)
-{
-    const time_vector v = along ? vector_at(j, x, y) : time_vector{0, 0};
-    float m;
-
-    x += (v.x + 4) >> 3;
-    y += (v.y + 4) >> 3;
-    if (x < 0 || y < 0 || x >= j.shape.width || y >= j.shape.height)
-        return 0.0f;
-    m = number(__ldg(j.old.count + y * j.shape.stride + x), LOW_BYTE) * j.inv_count_steps;
-    return (v.x | v.y) & 7 ? fminf(m, 8.0f) : m;
-}
-
-static __device__ __forceinline__ float base_of(float m)
-{
-    return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
+    return step_of((1.0f - fy) * ((1.0f - fx) * number(__ldg(&upper[a]), LOW_HALF) +
+                                  fx * number(__ldg(&upper[b]), LOW_HALF)) +
+                       fy * ((1.0f - fx) * number(__ldg(&lower[a]), LOW_HALF) +
+                             fx * number(__ldg(&lower[b]), LOW_HALF)),
+                   part_x || part_y);
 }
