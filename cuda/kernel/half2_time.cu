@@ -48,6 +48,6 @@ cudaError_t half2_time_launch(const time_filter &f, cudaStream_t stream)
         if (status != cudaSuccess)
             return status;
     }
-    kernel<<<half2_grid(p, warps), dim3(WARP, warps), bytes, stream>>>(make_params(f));
-    return cudaGetLastError();
+    return start_early(kernel, half2_grid(p, warps), dim3(WARP, warps), bytes, stream,
+                       make_params(f));
 }

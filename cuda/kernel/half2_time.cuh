@@ -7,6 +7,7 @@
  * taps. Frames are added one after the other, all to the sums in single precision. */
 #include "cuda/kernel/half2_sums.cuh"
 #include "cuda/kernel/time.h"
+#include "cuda/kernel/time_start.cuh"
 
 #define COLOUR_SCALE (1.0f / 256)
 #define LEVEL (1.0f / TIME_LEVEL_STEPS) /* a stored step */
@@ -184,10 +185,11 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
     sharp_pair p[ROWS];
     sums total[ROWS] = {};
 
-    if (f.asks && f.noise->unsuited)
-        return;
     at = t.pairs + (threadIdx.y * ROWS + radius) * t.columns + threadIdx.x + t.reach;
     fill_space<LORENTZIAN, true>(f.h, t, radius);
+    wait_for_before();
+    if (f.asks && f.noise->unsuited)
+        return;
     fill_stored(f, t, f.frame[0], radius);
     __syncthreads();
 #pragma unroll

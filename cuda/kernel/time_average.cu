@@ -1,49 +1,56 @@
 /* The mean over frames: engine/time/average.h, from what time_compare.cu found.
  *
- * DESIGN. A thread block has a tile of 32x32 cells, a thread four of them below each other, which
+ * DESIGN. A thread block has a tile of 32x16 cells, a thread two of them below each other, which
  * have one vector. Light needs E four cells beyond the tile, what it leaves one. Outside of the
  * picture each of these repeats its own nearest cell. The squares take the place of E once that is
- * added up. */
+ * added up. Cells outside are computed from the nearest ones too, but never stored, so that loads
+ * need not wait for each other. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_predict.cuh"
 
-#define TILE 32 /* cells along a side */
+#define WIDE 32 /* cells of a tile */
+#define HIGH 16
 #define BOX 7
 #define E_HALO 4
-#define E_SIDE (TILE + 2 * E_HALO)
-#define L_SIDE (TILE + 2)
-#define RING (4 * (L_SIDE - 1)) /* cells around the tile */
-#define CELLS BLOCK_CELLS       /* of a thread */
-#define THREADS (TILE * TILE / CELLS)
-#define WARPS (THREADS / 32)
-#define NEAR (E_SIDE / BLOCK_CELLS) /* blocks along a side */
+#define E_WIDE (WIDE + 2 * E_HALO)
+#define E_HIGH (HIGH + 2 * E_HALO)
+#define L_WIDE (WIDE + 2)
+#define L_HIGH (HIGH + 2)
+#define RING (2 * (L_WIDE + HIGH)) /* cells around the tile */
+#define CELLS 2                    /* of a thread */
+#define THREADS (WIDE * HIGH / CELLS)
+#define NEAR_WIDE (E_WIDE / BLOCK_CELLS) /* blocks */
+#define NEAR_HIGH (E_HIGH / BLOCK_CELLS)
+#define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
+
+static_assert(BLOCKS == WIDE * HIGH / (BLOCK_CELLS * BLOCK_CELLS), "a warp reports");
 
 /* E, clamped; then |E - L|^2 and |e|^2. */
 template <int C> union terms {
-    float e[C][E_SIDE][E_SIDE];
+    float e[C][E_HIGH][E_WIDE];
     struct {
-        float d[L_SIDE][L_SIDE], r[L_SIDE][L_SIDE];
+        float d[L_HIGH][L_WIDE], r[L_HIGH][L_WIDE];
     } square;
 };
 
 template <int C> struct tile {
     terms<C> of;
-    float column[C][L_SIDE][E_SIDE]; /* sums over 7 rows */
+    float column[C][L_HIGH][E_WIDE]; /* sums over 7 rows */
     float nu2[256], most[256];       /* by luma; 2.5 nu */
-    bool near[NEAR][NEAR];           /* blocks in which or beside which something moves */
-    uint32_t counted;
+    bool near[NEAR_HIGH][NEAR_WIDE]; /* blocks in which or beside which something moves */
+    uint32_t counted[BLOCKS];        /* of each block */
 };
 
 /* The tile's first cell. */
 static __device__ __forceinline__ int tile_x()
 {
-    return blockIdx.x * TILE;
+    return blockIdx.x * WIDE;
 }
 
 static __device__ __forceinline__ int tile_y()
 {
-    return blockIdx.y * TILE;
+    return blockIdx.y * HIGH;
 }
 
 /* A cell as one guess sees it. */
@@ -89,8 +96,8 @@ static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &
     const time_shape &s = j.shape;
 
 #pragma unroll 4
-    for (int i = threadIdx.x; i < E_SIDE * E_SIDE; i += THREADS) {
-        const int row = i / E_SIDE, column = i % E_SIDE;
+    for (int i = threadIdx.x; i < E_WIDE * E_HIGH; i += THREADS) {
+        const int row = i / E_WIDE, column = i % E_WIDE;
         const int cx = clamp(tile_x() - E_HALO + column, s.cells_x - 1);
         const int cy = clamp(tile_y() - E_HALO + row, s.cells_y - 1);
         const bool near =
@@ -105,12 +112,12 @@ static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &
     }
 }
 
-#define STRIP (L_SIDE / 2) /* rows of a thread */
+#define STRIP (L_HIGH / 2) /* rows of a thread */
 
 template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
 {
-    for (int i = threadIdx.x; i < 2 * C * E_SIDE; i += THREADS) {
-        const int c = i / E_SIDE % C, column = i % E_SIDE, from = i / (C * E_SIDE) * STRIP;
+    for (int i = threadIdx.x; i < 2 * C * E_WIDE; i += THREADS) {
+        const int c = i / E_WIDE % C, column = i % E_WIDE, from = i / (C * E_WIDE) * STRIP;
         float value[BOX], sum = 0.0f;
 
 #pragma unroll
@@ -131,11 +138,9 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
                                                   guessed<C> &ret)
 {
     const time_shape &s = j.shape;
-    const int cx = tile_x() - 1 + x, cy = tile_y() - 1 + y;
+    const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
+    const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
     float light[C], c2 = 0.0f, noise, keep, d = 0.0f;
-
-    if (cx < 0 || cy < 0 || cx >= s.cells_x || cy >= s.cells_y)
-        return;
     const bool near =
         ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
@@ -160,19 +165,19 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
         ret.l[c] = keep * light[c];
         d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
     }
-    t.of.square.d[y][x] = d;
-    t.of.square.r[y][x] = cell.w;
+    if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
+        t.of.square.d[y][x] = d;
+        t.of.square.r[y][x] = cell.w;
+    }
 }
 
 /* The cell @i of those around the tile. */
 static __device__ __forceinline__ int2 ring_cell(int i)
 {
-    const int side = i / (L_SIDE - 1), at = i % (L_SIDE - 1), last = L_SIDE - 1;
-
-    return side == 0   ? make_int2(at, 0)
-           : side == 1 ? make_int2(last, at)
-           : side == 2 ? make_int2(last - at, last)
-                       : make_int2(0, last - at);
+    if (i < 2 * L_WIDE)
+        return make_int2(i % L_WIDE, i / L_WIDE * (L_HIGH - 1));
+    i -= 2 * L_WIDE;
+    return make_int2(i / HIGH * (L_WIDE - 1), 1 + i % HIGH);
 }
 
 static __device__ __forceinline__ float believed(float m, float d, float r, float rho)
@@ -242,13 +247,14 @@ static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t,
  * together in Y'CbCr, in stored steps. */
 struct mixed {
     float n, f, light[3];
+    float weight; /* of what was there before */
 };
 
 template <int C>
 static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> &still,
                                             const guessed<C> &moved, bool follows)
 {
-    mixed ret = {still.n, 0.0f, {}};
+    mixed ret = {still.n, 0.0f, {}, 0.0f};
     float l[3] = {};
 
     if (follows && moved.n > 0.0f) {
@@ -263,6 +269,7 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
         if (follows)
             l[c] += ret.f * (moved.l[c] * TIME_LEVEL_STEPS - l[c]);
     }
+    ret.weight = __fdividef(ret.n, ret.n + 1.0f);
     ret.light[2] = l[2] * j.inv_f;
     ret.light[1] = (l[1] - j.e * ret.light[2]) * j.inv_d;
     ret.light[0] = (l[0] - j.b * ret.light[1] - j.c * ret.light[2]) * j.inv_a;
@@ -275,51 +282,79 @@ static __device__ __forceinline__ uint32_t averaged(const mixed &m, int componen
 {
     const float p = still + m.f * (moved - still) + m.light[component];
     const float level = x * TIME_LEVEL_STEPS;
-    const float h = level - (level - p) * __fdividef(m.n, m.n + 1.0f);
+    const float h = level - (level - p) * m.weight;
 
     return min(__float2uint_rd(fmaxf(h + 0.5f, 0.0f)), 32767u);
 }
 
-/* Stored samples of a row from @at on, one or two; @kept: a guess along the motion lies there. */
+/* One sample, or two beside each other in a word: of the frame, and of both guesses. */
+struct samples {
+    uint32_t x, still, moved;
+};
+
 template <bool TWO>
-static __device__ __forceinline__ void store_row(const mixed &m, int component, const uint8_t *now,
-                                                 const uint16_t *old, uint16_t *state, int at,
-                                                 bool kept)
+static __device__ __forceinline__ samples load(const uint8_t *now, const uint16_t *old,
+                                               const uint16_t *state, int at, bool kept)
 {
+    samples r;
+
     if (TWO) {
-        const uint32_t x = __ldg(reinterpret_cast<const uint16_t *>(now + at));
-        const uint32_t p = __ldg(reinterpret_cast<const uint32_t *>(old + at));
-        uint32_t *const to = reinterpret_cast<uint32_t *>(state + at);
-        const uint32_t q = kept ? *to : p;
-
-        *to =
-            averaged(m, component, number(x, LOW_BYTE), number(p, LOW_HALF), number(q, LOW_HALF)) |
-            averaged(m, component, number(x, HIGH_BYTE), number(p, HIGH_HALF), number(q, HIGH_HALF))
-                << 16;
+        r.x = __ldg(reinterpret_cast<const uint16_t *>(now + at));
+        r.still = __ldg(reinterpret_cast<const uint32_t *>(old + at));
+        r.moved = kept ? *reinterpret_cast<const uint32_t *>(state + at) : r.still;
     } else {
-        const uint32_t p = __ldg(old + at), q = kept ? state[at] : p;
-
-        state[at] = uint16_t(averaged(m, component, float(__ldg(now + at)), float(p), float(q)));
+        r.x = __ldg(now + at);
+        r.still = __ldg(old + at);
+        r.moved = kept ? state[at] : r.still;
     }
+    return r;
 }
 
+template <bool TWO>
+static __device__ __forceinline__ void store(const mixed &m, int component, const samples &s,
+                                             uint16_t *to)
+{
+    const uint32_t first = averaged(m, component, number(s.x, LOW_BYTE), number(s.still, LOW_HALF),
+                                    number(s.moved, LOW_HALF));
+
+    if (TWO)
+        *reinterpret_cast<uint32_t *>(to) =
+            first | averaged(m, component, number(s.x, HIGH_BYTE), number(s.still, HIGH_HALF),
+                             number(s.moved, HIGH_HALF))
+                        << 16;
+    else
+        *to = uint16_t(first);
+}
+
+/* @kept: guesses along the motion lie where the mean will be. */
 template <int C, int HS, int VS>
 static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
                                                     int cy, bool kept)
 {
     const time_shape &s = j.shape;
+    const bool both = 2 * cy + 1 < s.height;
+    samples of[2][C];
 
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int y = 2 * cy + (i && both), at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
+
+        of[i][0] =
+            load<true>(j.now.luma, j.old.level[0], j.state.level[0], y * s.stride + 2 * cx, kept);
+#pragma unroll
+        for (int c = 1; c < C && !(VS && i); c++)
+            of[i][c] = load<!HS>(j.now.chroma[c - 1], j.old.level[c], j.state.level[c], at_c, kept);
+    }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int y = 2 * cy + i, at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-        if (y >= s.height)
+        if (i && !both)
             continue;
-        store_row<true>(m, 0, j.now.luma, j.old.level[0], j.state.level[0], y * s.stride + 2 * cx,
-                        kept);
+        store<true>(m, 0, of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            store_row<!HS>(m, c, j.now.chroma[c - 1], j.old.level[c], j.state.level[c], at_c, kept);
+            store<!HS>(m, c, of[i][c], j.state.level[c] + at_c);
     }
 }
 
@@ -349,26 +384,34 @@ static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx
 
 /* @count: the stored counts of a thread's cells, of as many luma samples each as they have. */
 template <int C>
-static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, int cx, int cy,
-                                              uint32_t count)
+static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uint32_t count)
 {
     const time_shape &s = j.shape;
-    const int x = 2 * cx, y = 2 * cy;
+    const int i = threadIdx.x, blocks = WIDE / BLOCK_CELLS;
+    const int x = 2 * tile_x() + i % blocks * TIME_BLOCK;
+    const int y = 2 * tile_y() + i / blocks * TIME_BLOCK;
 
     for (int away = 1; away < BLOCK_CELLS; away *= 2)
         count += __shfl_xor_sync(ALL, count, away);
-    if (cx % BLOCK_CELLS == 0 && cx < s.cells_x && cy < s.cells_y) {
+    if (i % BLOCK_CELLS == 0)
+        atomicAdd(&t.counted[i / (WIDE * BLOCK_CELLS / CELLS) * blocks + i % WIDE / BLOCK_CELLS],
+                  count);
+    __syncthreads();
+    if (i >= BLOCKS)
+        return;
+    count = t.counted[i];
+    if (x < s.width && y < s.height) {
         const uint32_t n =
             uint32_t(min(TIME_BLOCK, s.width - x) * min(TIME_BLOCK, s.height - y) * j.count_steps);
 
         j.report->counts[y / TIME_BLOCK * s.cols[0] + x / TIME_BLOCK] =
             uint8_t((4 * count + n) / (2 * n));
-        atomicAdd(&t.counted, count);
     }
-    __syncthreads();
-    if (threadIdx.x > 0)
+    for (int away = BLOCKS / 2; away; away /= 2)
+        count += __shfl_xor_sync(ALL, count, away);
+    if (i > 0)
         return;
-    atomicAdd(&j.noise->counted, (unsigned long long)t.counted);
+    atomicAdd(&j.noise->counted, (unsigned long long)count);
     __threadfence();
     if (atomicAdd(&j.noise->average_done, 1u) == gridDim.x * gridDim.y - 1) {
         __threadfence();
@@ -385,32 +428,32 @@ template <int C> static __device__ __forceinline__ bool prepare(const time_job &
     const int i = threadIdx.x;
     bool moves = false;
 
-    if (i == 0)
-        t.counted = 0;
+    if (i < BLOCKS)
+        t.counted[i] = 0;
     for (int k = i; k < 256; k += THREADS) {
         const float nu2 = __ldg(&j.noise->nu2[k]);
 
         t.nu2[k] = nu2;
         t.most[k] = 2.5f * sqrtf(nu2);
     }
-    if (j.searches && j.goes_on && i < NEAR * NEAR) {
-        const int col = clamp(tile_x() / BLOCK_CELLS - 1 + i % NEAR, j.shape.cols[0] - 1);
-        const int row = clamp(tile_y() / BLOCK_CELLS - 1 + i / NEAR, j.shape.rows[0] - 1);
-        const bool own = col * BLOCK_CELLS >= tile_x() && col * BLOCK_CELLS < tile_x() + TILE &&
-                         row * BLOCK_CELLS >= tile_y() && row * BLOCK_CELLS < tile_y() + TILE;
+    if (j.searches && j.goes_on && i < NEAR_WIDE * NEAR_HIGH) {
+        const int col = clamp(tile_x() / BLOCK_CELLS - 1 + i % NEAR_WIDE, j.shape.cols[0] - 1);
+        const int row = clamp(tile_y() / BLOCK_CELLS - 1 + i / NEAR_WIDE, j.shape.rows[0] - 1);
+        const bool own = col * BLOCK_CELLS >= tile_x() && col * BLOCK_CELLS < tile_x() + WIDE &&
+                         row * BLOCK_CELLS >= tile_y() && row * BLOCK_CELLS < tile_y() + HIGH;
 
         moves = own && moves_at(j, col, row);
-        t.near[i / NEAR][i % NEAR] = moves_near(j, col, row);
+        t.near[i / NEAR_WIDE][i % NEAR_WIDE] = moves_near(j, col, row);
     }
     return __syncthreads_or(moves);
 }
 
 template <int C, int HS, int VS>
-static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
+static __global__ void __launch_bounds__(THREADS, 5) average(const time_job j)
 {
     __shared__ tile<C> t;
     const time_shape &s = j.shape;
-    const int x = threadIdx.x % 32 + 1, y = threadIdx.x / 32 * CELLS + 1;
+    const int x = threadIdx.x % WIDE + 1, y = threadIdx.x / WIDE * CELLS + 1;
     const bool moves = prepare<C>(j, t), changes = j.goes_on && is_new(j);
     const int cx = tile_x() - 1 + x, cy = tile_y() - 1 + y;
     guessed<C> still[CELLS];
@@ -418,6 +461,7 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     uint32_t counted = 0;
     bool follows = false;
 
+    let_next_start();
     if (changes) {
         make_guess<C, false>(j, t, x, y, still);
         if (moves) {
@@ -453,13 +497,13 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
             j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
             counted += count * uint32_t(2 * min(2, s.height - 2 * (cy + k)));
         }
-    report<C>(j, t, cx, cy, counted);
+    report<C>(j, t, counted);
 }
 
 extern "C" int time_average(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
-    const dim3 grid((s.cells_x + TILE - 1) / TILE, (s.cells_y + TILE - 1) / TILE);
+    const dim3 grid((s.cells_x + WIDE - 1) / WIDE, (s.cells_y + HIGH - 1) / HIGH);
     const auto kernel = s.components == 1 ? average<1, 0, 0>
                         : !s.hshift       ? average<3, 0, 0>
                         : !s.vshift       ? average<3, 1, 0>

@@ -83,23 +83,26 @@ static __device__ __forceinline__ sample_row load_old(const time_job &j, int cx,
     return r;
 }
 
+/* What a lane needs from row to row along the motion. */
+template <int HS> struct guess_columns {
+    luma_column luma;
+    chroma_column chroma[2 - HS];
+};
+
 template <int C, int HS, int VS>
-static __device__ __forceinline__ sample_row predict(const time_job &j, luma_column &column, int cx,
-                                                     int y, time_vector v)
+static __device__ __forceinline__ sample_row predict(const time_job &j, guess_columns<HS> &guess,
+                                                     int cx, int y, time_vector v)
 {
-    sample_row r = {column.predict(j, 2 * cx, y, v), {0, 0}};
+    sample_row r = {guess.luma.predict(j, 2 * cx, y, v), {0, 0}};
 
-    if (C == 3) {
-        const int x = cx << (1 - HS), row = y >> VS;
-        const uint16_t *const level[2] = {j.old.level[1], j.old.level[2]};
+    if (C == 3)
+        r.chroma[0] = guess.chroma[0].predict(j, cx << (1 - HS), y >> VS, v);
+    if (C == 3 && !HS) {
+        const uint32_t first = r.chroma[0];
+        const uint32_t second = guess.chroma[1 - HS].predict(j, 2 * cx + 1, y >> VS, v);
 
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-            if (HS)
-                r.chroma[0] |= predict_chroma(j, level[c], x, row, v) << 16 * c;
-            else
-                r.chroma[c] = predict_chroma(j, level[c], x, row, v) |
-                              predict_chroma(j, level[c], x + 1, row, v) << 16;
+        r.chroma[0] = __byte_perm(first, second, 0x5410);
+        r.chroma[1] = __byte_perm(first, second, 0x7632);
     }
     return r;
 }
@@ -201,7 +204,7 @@ static __device__ __forceinline__ float4 finish(const time_job &j, const uint32_
 
 /* ALONG: the guess along the motion, near what moves; else the one of what stands still. */
 template <int C, int HS, int VS, bool ALONG>
-static __global__ void __launch_bounds__(32 * WARPS) compare(const time_job j)
+static __global__ void __launch_bounds__(32 * WARPS, ALONG ? 4 : 6) compare(const time_job j)
 {
     const time_shape &s = j.shape;
     const int lane = threadIdx.x % 32, cx = blockIdx.x * OWN_LANES + lane - 1;
@@ -209,10 +212,10 @@ static __global__ void __launch_bounds__(32 * WARPS) compare(const time_job j)
     const int column = clamp(cx, s.cells_x - 1);
     const bool own = lane > 0 && lane <= OWN_LANES && cx < s.cells_x;
     float4 *const to = reinterpret_cast<float4 *>(ALONG ? j.moved : j.still);
-    luma_column guess;
+    guess_columns<HS> guess;
     row_sums<C> upper = {}; /* what a cell has so far */
 
-    if (cy >= s.cells_y || (ALONG && !is_new(j)))
+    if (cy >= s.cells_y)
         return;
     if (ALONG && !__any_sync(ALL, own && moves_near(j, column / BLOCK_CELLS, cy / BLOCK_CELLS)))
         return;

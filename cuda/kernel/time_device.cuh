@@ -1,6 +1,7 @@
 #pragma once
 /* What the kernels of the time axis share. */
 #include "cuda/kernel/time.h"
+#include "cuda/kernel/time_start.cuh"
 
 /* The levels of `now` from 2 on. */
 int time_build_levels(const time_job &j, cudaStream_t stream);

@@ -119,8 +119,8 @@ static __global__ void search_top(const time_job j)
     const place p(j.shape, k, lane);
     uint32_t sums[5] = {}, least = ALL;
 
-    if (!is_new(j))
-        return;
+    wait_for_before();
+    let_next_start();
     if (dy == -2)
         best[lane] = ALL;
     __syncthreads();
@@ -183,8 +183,8 @@ static __global__ void search_between(const time_job j, int k)
     time_vector v;
     bool again = false;
 
-    if (!is_new(j))
-        return;
+    wait_for_before();
+    let_next_start();
     if (group == 0)
         best[lane] = ALL;
     __syncthreads();
@@ -401,13 +401,14 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     const int at = (blockIdx.x * blockDim.x + threadIdx.x) / QUARTERS;
     const int cols = j.shape.cols[0], n = cols * j.shape.rows[0];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
-    const time_vector expected = twice(j, 1, col, row);
     quarter q;
     uint32_t sad[9];
     found best = {{0, 0}, 0, ALL};
 
-    if (!is_new(j))
-        return;
+    wait_for_before();
+    let_next_start();
+    const time_vector expected = twice(j, 1, col, row);
+
     q.x = TIME_BLOCK * col - TIME_BLOCK / 2;
     q.y = TIME_BLOCK * row - TIME_BLOCK / 2 + quarter_of * QUARTER_ROWS;
 #pragma unroll
@@ -428,18 +429,21 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
     const int r = j->averages ? time_build_levels(*j, stream) : 0;
+    cudaError_t status = cudaSuccess;
 
     if (r || !j->searches || !j->goes_on)
         return r;
-    for (int k = s.top; k > 0; k--) {
+    for (int k = s.top; k > 0 && status == cudaSuccess; k--) {
         const dim3 grid((s.cols[k] + TILE_COLS - 1) / TILE_COLS,
                         (s.rows[k] + TILE_ROWS - 1) / TILE_ROWS);
 
         if (k == s.top)
-            search_top<<<grid, dim3(LANES, 5), 0, stream>>>(*j);
+            status = start_early(search_top, grid, dim3(LANES, 5), 0, stream, *j);
         else
-            search_between<<<grid, dim3(LANES, GROUPS), 0, stream>>>(*j, k);
+            status = start_early(search_between, grid, dim3(LANES, GROUPS), 0, stream, *j, k);
     }
-    search_full<<<(s.cols[0] * s.rows[0] * QUARTERS + 127) / 128, 128, 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
+    if (status == cudaSuccess)
+        status = start_early(search_full, (s.cols[0] * s.rows[0] * QUARTERS + 127) / 128, 128, 0,
+                             stream, *j);
+    return bilateral_errno(status);
 }

@@ -255,15 +255,15 @@ template <int C>
 static __device__ void gather_block(const time_job &j, int x0, int y0, block_sums &sums, int lane)
 {
     const int x = x0 + lane % 2 * PIXELS, y = y0 + lane / 2;
+    const time_vector v = j.goes_on ? vector_at(j, x, y) : time_vector{0, 0};
     const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
+    const half_row<C> before = j.goes_on ? load<C>(j.shape, j.before, x, y, v) : now;
     int64_t still, moved, smoothed;
     double variance;
     uint32_t share = 0;
 
     add_still<C>(now, 2 * (x - x0) - (SIDE - 1), 2 * (y - y0) - (SIDE - 1), sums, lane);
     if (j.goes_on) {
-        const half_row<C> before = load<C>(j.shape, j.before, x, y, vector_at(j, x, y));
-
         add_moved<C>(now, before, sums, lane);
         add_smoothed<C>(now, before, sums, lane);
     }
@@ -294,21 +294,23 @@ static __device__ bool is_last(uint32_t *done)
 {
     __shared__ bool last;
 
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        __threadfence();
         last = atomicAdd(done, 1u) == gridDim.x - 1;
+        __threadfence();
+    }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
-template <int C> static __global__ void __launch_bounds__(32 * WARPS) measure(const time_job j)
+template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure(const time_job j)
 {
     __shared__ block_sums sums[WARPS];
     const int warp = threadIdx.x / 32, columns = j.shape.width / SIDE;
     const int at = blockIdx.x * WARPS + warp;
 
+    wait_for_before();
     if (is_new(j) && at < columns * (j.shape.height / SIDE))
         gather_block<C>(j, at % columns * SIDE, at / columns * SIDE, sums[warp], threadIdx.x % 32);
     if (is_last(&j.noise->measure_done))
@@ -320,9 +322,7 @@ extern "C" int time_measure(const time_job *j, cudaStream_t stream)
     const int n = (j->shape.width / SIDE) * (j->shape.height / SIDE);
     const int blocks = n > 0 ? (n + WARPS - 1) / WARPS : 1;
 
-    if (j->shape.components == 1)
-        measure<1><<<blocks, 32 * WARPS, 0, stream>>>(*j);
-    else
-        measure<3><<<blocks, 32 * WARPS, 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
+    const auto kernel = j->shape.components == 1 ? measure<1> : measure<3>;
+
+    return bilateral_errno(start_early(kernel, blocks, 32 * WARPS, 0, stream, *j));
 }

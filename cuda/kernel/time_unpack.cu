@@ -25,24 +25,19 @@ static __device__ __forceinline__ void load_words(const uint32_t *from, uint32_t
     }
 }
 
-/* @N samples from (@x, @y) on, the nearest ones outside of the picture. Within it @x is a multiple
- * of @N and rows begin on multiples of 16. */
+/* @N samples from (@x, @y) in the picture on, and what lies behind them if it ends before. @x is a
+ * multiple of @N; rows begin on multiples of 16. */
 template <int N>
-static __device__ __forceinline__ void load(const bilateral_samples &s, int x, int y, int width,
-                                            int height, uint32_t ret[N / 4])
+static __device__ __forceinline__ void load(const bilateral_samples &s, int x, int y,
+                                            uint32_t ret[N / 4])
 {
-    const uint8_t *row = s.base + size_t(clamp(y, height - 1)) * s.stride;
+    const uint8_t *row = s.base + size_t(y) * s.stride;
     const uint32_t *words = reinterpret_cast<const uint32_t *>(
         (reinterpret_cast<uintptr_t>(row) & ~uintptr_t(3)) + x * int(s.step));
     const uint32_t byte = reinterpret_cast<uintptr_t>(row) & 3;
     uint32_t w[N];
 
-    if (x < 0 || x + N > width) {
-        for (int i = 0; i < N; i++)
-            ret[i / 4] = (i % 4 ? ret[i / 4] : 0) |
-                         uint32_t(__ldg(row + clamp(x + i, width - 1) * int(s.step)))
-                             << 8 * (i % 4);
-    } else if (s.step == 1) {
+    if (s.step == 1) {
         load_words<N / 4>(words, ret);
     } else if (s.step == 2) {
         load_words<N / 2>(words, w);
@@ -57,6 +52,32 @@ static __device__ __forceinline__ void load(const bilateral_samples &s, int x, i
         for (int i = 0; i < N / 4; i++)
             ret[i] = __byte_perm(__byte_perm(w[4 * i], w[4 * i + 1], select),
                                  __byte_perm(w[4 * i + 2], w[4 * i + 3], select), 0x5410);
+    }
+}
+
+/* The last multiple of @N in a row, or the nearest one to @x. */
+template <int N> static __device__ __forceinline__ int begin_of(int x, int width)
+{
+    return clamp(x, (width - 1) & -N);
+}
+
+/* Samples from @x on, the nearest ones outside of the picture, from those that load() found at
+ * begin_of() it. */
+template <int N>
+static __device__ __forceinline__ void repeat(int x, int width, uint32_t word[N / 4])
+{
+    const int from = begin_of<N>(x, width);
+    const uint32_t first = word[0], last = word[N / 4 - 1];
+
+    if (x >= 0 && x + N <= width)
+        return;
+#pragma unroll
+    for (int i = 0; i < N / 4; i++) {
+        uint32_t select = 0;
+
+        for (int k = 0; k < 4; k++)
+            select |= uint32_t(clamp(x + 4 * i + k, width - 1) - from) << 4 * k;
+        word[i] = __byte_perm(first, last, select);
     }
 }
 
@@ -99,7 +120,8 @@ static __device__ __forceinline__ bool unpack_chroma(const time_job &j, int x, i
     for (int c = 0; c < 2; c++) {
         uint32_t word[N / 4];
 
-        load<N>(j.in[1 + c], column, row, width, height, word);
+        load<N>(j.in[1 + c], begin_of<N>(column, width), clamp(row, height - 1), word);
+        repeat<N>(column, width, word);
         differs |= store<N>(j.now.chroma[c] + at, j.goes_on ? j.before.chroma[c] + at : nullptr,
                             inside && !j.averages ? j.state.level[1 + c] + at : nullptr, word);
     }
@@ -109,60 +131,56 @@ static __device__ __forceinline__ bool unpack_chroma(const time_job &j, int x, i
 #define COLUMNS 8 /* of a thread, which has two rows of them: four cells */
 #define CELLS (COLUMNS / 2)
 
-/* Level 1 from the rows of luma that a thread has; outside of the picture from those nearest. */
+/* Level 1 from two rows of luma that begin at begin_of() @x; the nearest cells outside. */
 static __device__ __forceinline__ void sum_cells(const time_job &j, int x, int y,
-                                                 uint32_t row[2][COLUMNS / 4])
+                                                 const uint32_t row[2][COLUMNS / 4])
 {
     const time_shape &s = j.shape;
-    const int cy = clamp(y >> 1, s.cells_y - 1), from = clamp(x, (s.width - 1) & -COLUMNS);
-    const bool inside = x >= 0 && x + COLUMNS <= s.width && y >= 0 && y < s.height;
-    uint32_t sum[CELLS];
     uint2 *const to =
         reinterpret_cast<uint2 *>(j.now.level[1] + (y >> 1) * s.level_stride[1] + (x >> 1));
+    const int from = begin_of<COLUMNS>(x, s.width) / 2;
+    uint32_t sum[CELLS], all[CELLS];
 
-    if (!inside)
-        for (int i = 0; i < 2; i++)
-            load<COLUMNS>(j.in[0], from, 2 * cy + i, s.width, s.height, row[i]);
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         const uint32_t pair = i % 2 ? 0x01010000u : 0x0101u;
 
-        sum[i] = __dp4a(row[0][i / 2], pair, __dp4a(row[1][i / 2], pair, 0u));
+        all[i] = sum[i] = __dp4a(row[0][i / 2], pair, __dp4a(row[1][i / 2], pair, 0u));
     }
-    if (!inside) {
-        uint32_t all[CELLS];
-
+    if (x < 0 || x + COLUMNS > s.width)
 #pragma unroll
         for (int i = 0; i < CELLS; i++) {
-            const int at = clamp((x >> 1) + i, s.cells_x - 1) - from / 2;
+            const int at = clamp((x >> 1) + i, s.cells_x - 1) - from;
 
             all[i] = at == 0 ? sum[0] : at == 1 ? sum[1] : at == 2 ? sum[2] : sum[3];
         }
-#pragma unroll
-        for (int i = 0; i < CELLS; i++)
-            sum[i] = all[i];
-    }
-    *to = make_uint2(sum[0] | sum[1] << 16, sum[2] | sum[3] << 16);
+    *to = make_uint2(all[0] | all[1] << 16, all[2] | all[3] << 16);
 }
 
 static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
 {
     const time_shape &s = j.shape;
-    uint32_t row[2][COLUMNS / 4];
+    const int from = begin_of<COLUMNS>(x, s.width), cy = clamp(y >> 1, s.cells_y - 1);
+    uint32_t row[2][COLUMNS / 4]; /* of the nearest cells */
     bool differs = false;
 
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        load<COLUMNS>(j.in[0], x, y + i, s.width, s.height, row[i]);
+        load<COLUMNS>(j.in[0], from, min(2 * cy + i, s.height - 1), row[i]);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int at = (y + i) * s.stride + x;
         const bool inside = x >= 0 && x < s.width && y + i >= 0 && y + i < s.height;
+        uint32_t word[COLUMNS / 4];
 
         if (y + i >= s.height + TIME_PAD)
             continue;
+#pragma unroll
+        for (int k = 0; k < COLUMNS / 4; k++)
+            word[k] = y < 0 ? row[0][k] : y >= s.height ? row[1][k] : row[i][k];
+        repeat<COLUMNS>(x, s.width, word);
         differs |= store<COLUMNS>(j.now.luma + at, j.goes_on ? j.before.luma + at : nullptr,
-                                  inside && !j.averages ? j.state.level[0] + at : nullptr, row[i]);
+                                  inside && !j.averages ? j.state.level[0] + at : nullptr, word);
         if (s.components == 3 && !(i && s.vshift))
             differs |= s.hshift ? unpack_chroma<COLUMNS / 2>(j, x, y + i)
                                 : unpack_chroma<COLUMNS>(j, x, y + i);
@@ -176,6 +194,8 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
     const int x = COLUMNS * (blockIdx.x * THREADS_X + threadIdx.x) - TIME_PAD;
     const int y = 2 * (blockIdx.y * THREADS_Y + threadIdx.y) - TIME_PAD;
     const bool real = x < j.shape.stride - TIME_PAD && y < j.shape.height + TIME_PAD;
+
+    let_next_start();
     const bool differs = __syncthreads_or(real && unpack_cells(j, x, y));
 
     /* Thousands of writes to one place would take longer than all the rest. */
@@ -225,6 +245,8 @@ static __global__ void build_levels(const time_job j, const division d)
     const time_shape &s = j.shape;
     int level = 2, block = blockIdx.x, x, y;
 
+    wait_for_before();
+    let_next_start();
     while (block >= d.end[level])
         level++;
     block -= d.end[level - 1];
@@ -261,6 +283,6 @@ int time_build_levels(const time_job &j, cudaStream_t stream)
         n += d.columns[level] * blocks(s.level_height[level] + 2 * TIME_LEVEL_PAD, THREADS_Y);
         d.end[level] = n;
     }
-    build_levels<<<n, dim3(THREADS_X, THREADS_Y), 0, stream>>>(j, d);
-    return bilateral_errno(cudaGetLastError());
+    return bilateral_errno(
+        start_early(build_levels, n, dim3(THREADS_X, THREADS_Y), 0, stream, j, d));
 }

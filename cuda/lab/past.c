@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda/device_past.h"
+#include "cuda/kernel/bilateral.h"
 #include "tests/lib/images.h"
 
 #define N_PICTURES 8 /* shown there and back again, so that motion never breaks off */
@@ -106,6 +107,17 @@ static int launch_frame(const void *job, cudaStream_t stream)
                               &c->out.frame, &c->filter, c->turn++ > 0, &c->knowledge);
 }
 
+/* A frame alone, as where `temporal` is 1. */
+static int launch_alone(const void *job, cudaStream_t stream)
+{
+    struct clip *const c = *(struct clip *const *)job;
+    struct bilateral_params p;
+    const int r = bilateral_prepare(&p, &c->pictures[c->turn++ % N_PICTURES].frame, &c->out.frame,
+                                    &c->filter);
+
+    return r ? r : bilateral_launch(&p, stream);
+}
+
 /* Median times of the steps of a frame in microseconds. */
 static int time_steps(struct clip *c, double ret[DEVICE_PAST_STEPS])
 {
@@ -161,6 +173,18 @@ static int measure(struct lab *lab, struct clip *c, const char *what)
     return r != 0;
 }
 
+static int measure_alone(struct lab *lab, struct clip *c)
+{
+    const double us = lab_time(lab, launch_alone, &(const struct clip *){c});
+
+    if (us < 0)
+        printf("alone failed: %s\n", strerror((int)-us));
+    else
+        printf("%4dx%-4d alone     r %d N  1 %6.1f us\n", c->out.frame.width, c->out.frame.height,
+               c->filter.radius, us);
+    return us < 0;
+}
+
 static int measure_all(struct lab *lab, int width, int height)
 {
     static const char *const names[] = {"still", "moving"};
@@ -182,6 +206,8 @@ static int measure_all(struct lab *lab, int width, int height)
             failed += measure(lab, &c, moves ? "mov auto" : "stl auto");
             c.filter.temporal_mode = TEMPORAL_WINDOW;
             c.filter.sigma_color = 18;
+            c.filter.temporal = 1;
+            failed += moves ? 0 : measure_alone(lab, &c);
             for (int n = 2; n <= 4 && !moves; n++) {
                 c.filter.temporal = n;
                 failed += measure(lab, &c, "window");

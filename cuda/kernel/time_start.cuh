@@ -1,0 +1,46 @@
+#pragma once
+/* How a kernel is started while the one before it on the stream ends: its thread blocks take their
+ * places, and wait there. That saves a microsecond or two each. Needs compute capability 9.0;
+ * others start it when the one before is done. */
+#include <cuda_runtime.h>
+
+/* Until all that was started before is done and can be read. A kernel of start_early() begins with
+ * it, or with what nothing before changes. */
+static __device__ __forceinline__ void wait_for_before()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Lets the next kernel take its places when all blocks of this one have theirs. */
+static __device__ __forceinline__ void let_next_start()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+template <class... PARAMETERS, class... ARGUMENTS>
+static cudaError_t start_early(void (*kernel)(PARAMETERS...), dim3 grid, dim3 block, size_t bytes,
+                               cudaStream_t stream, const ARGUMENTS &...arguments)
+{
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t config = {};
+    int device = 0, major = 0;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (status != cudaSuccess)
+        return status;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = major >= 9;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
