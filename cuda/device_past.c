@@ -84,7 +84,7 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
     for (int i = 0; i < 2; i++) {
         struct time_picture *p = &t->picture[i];
 
-        p->luma = take_padded(&from, s->stride, s->height, TIME_PAD, 1);
+        p->luma = take_padded(&from, s->stride, (s->height + 1) / 2 * 2, TIME_PAD, 1);
         for (int c = 0; c < 2; c++)
             p->chroma[c] = take_padded(&from, s->stride_c, rows_c, TIME_PAD, 1);
         for (int k = 1; k <= s->top; k++)

@@ -66,7 +66,6 @@ struct time_noise {
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
     uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], left[TIME_CLASSES + 1][TIME_BINS];
     unsigned long long counted;
-    uint32_t measure_done, average_done; /* thread blocks that are */
 
     /* What follows from it for the frame in hand. */
     float rho, three_kappa; /* average.h */

@@ -1,290 +1,51 @@
-/* The mean over frames: engine/time/average.h, from what time_compare.cu found.
- *
- * DESIGN. A thread block has a tile of 32x16 cells, a thread two of them below each other, which
- * have one vector. Light needs E four cells beyond the tile, what it leaves one. Outside of the
- * picture each of these repeats its own nearest cell. The squares take the place of E once that is
- * added up. Cells outside are computed from the nearest ones too, but never stored, so that loads
- * need not wait for each other. */
+/* The mean over frames: steps 3 and 4 of engine/time/average.h. */
 #include "cuda/kernel/bilateral.h"
-#include "cuda/kernel/time_predict.cuh"
+#include "cuda/kernel/time_judge.cuh"
 
-#define WIDE 32 /* cells of a tile */
-#define HIGH 16
-#define BOX 7
-#define E_HALO 4
-#define E_WIDE (WIDE + 2 * E_HALO)
-#define E_HIGH (HIGH + 2 * E_HALO)
-#define L_WIDE (WIDE + 2)
-#define L_HIGH (HIGH + 2)
-#define RING (2 * (L_WIDE + HIGH)) /* cells around the tile */
-#define CELLS 2                    /* of a thread */
-#define THREADS (WIDE * HIGH / CELLS)
-#define NEAR_WIDE (E_WIDE / BLOCK_CELLS) /* blocks */
-#define NEAR_HIGH (E_HIGH / BLOCK_CELLS)
-#define BLOCKS 32 /* of a tile: a warp */
-#define ALL 0xffffffffu
+#define DONE 40 /* above the sum of all counts: how many tiles are in it */
 
 static_assert(BLOCKS == WIDE * HIGH / (BLOCK_CELLS * BLOCK_CELLS), "a warp reports");
 
-/* E, clamped; then |E - L|^2 and |e|^2. */
-template <int C> union terms {
-    float e[C][E_HIGH][E_WIDE];
-    struct {
-        float d[L_HIGH][L_WIDE], r[L_HIGH][L_WIDE];
-    } square;
-};
-
-template <int C> struct tile {
-    terms<C> of;
-    float column[C][L_HIGH][E_WIDE]; /* sums over 7 rows */
-    float nu2[256], most[256];       /* by luma; 2.5 nu */
-    bool near[NEAR_HIGH][NEAR_WIDE]; /* blocks in which or beside which something moves */
-    uint32_t counted[BLOCKS];        /* of each block */
-};
-
-/* The tile's first cell. */
-static __device__ __forceinline__ int tile_x()
-{
-    return blockIdx.x * WIDE;
-}
-
-static __device__ __forceinline__ int tile_y()
-{
-    return blockIdx.y * HIGH;
-}
-
-/* A cell as one guess sees it. */
-template <int C> struct guessed {
-    float l[C], m, nu2; /* L in (Y1, U1, V1) */
-    float d, n;         /* D and n' */
-};
-
-static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const time_shape &s,
-                                                   int cx, int cy)
-{
-    return __ldg(reinterpret_cast<const float4 *>(cells) + cy * s.cells_x + cx);
-}
-
-/* The mean luma of a cell, rounded. */
-static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
-{
-    return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
-}
-
-/* How many frames a guess is the mean of. */
-static __device__ __forceinline__ float frames_at(const time_job &j, int cx, int cy, time_vector v)
-{
-    const int x = cx + ((v.x + 8) >> 4), y = cy + ((v.y + 8) >> 4);
-    float m;
-
-    if (x < 0 || y < 0 || x >= j.shape.cells_x || y >= j.shape.cells_y)
-        return 0.0f;
-    m = float(__ldg(j.old.count + y * j.shape.cells_x + x)) * j.inv_count_steps;
-    return (v.x | v.y) & 7 ? fminf(m, 8.0f) : m;
-}
-
-static __device__ __forceinline__ float base_of(float m)
-{
-    return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
-}
-
-/* --- a guess --- */
-
-template <int C, bool ALONG>
-static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &t)
-{
-    const time_shape &s = j.shape;
-
-#pragma unroll 4
-    for (int i = threadIdx.x; i < E_WIDE * E_HIGH; i += THREADS) {
-        const int row = i / E_WIDE, column = i % E_WIDE;
-        const int cx = clamp(tile_x() - E_HALO + column, s.cells_x - 1);
-        const int cy = clamp(tile_y() - E_HALO + row, s.cells_y - 1);
-        const bool near =
-            ALONG &&
-            t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
-        const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
-        const float most = t.most[luma_at(j, cx, cy)], e[3] = {cell.x, cell.y, cell.z};
-
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            t.of.e[c][row][column] = fminf(fmaxf(e[c], -most), most);
-    }
-}
-
-#define STRIP (L_HIGH / 2) /* rows of a thread */
-
-template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
-{
-    for (int i = threadIdx.x; i < 2 * C * E_WIDE; i += THREADS) {
-        const int c = i / E_WIDE % C, column = i % E_WIDE, from = i / (C * E_WIDE) * STRIP;
-        float value[BOX], sum = 0.0f;
-
-#pragma unroll
-        for (int k = 0; k < BOX - 1; k++)
-            sum += value[k] = t.of.e[c][from + k][column];
-#pragma unroll
-        for (int k = 0; k < STRIP; k++) {
-            sum += value[(k + BOX - 1) % BOX] = t.of.e[c][from + k + BOX - 1][column];
-            t.column[c][from + k][column] = sum;
-            sum -= value[k % BOX];
-        }
-    }
-}
-
-/* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
-template <int C, bool ALONG>
-static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
-                                                  guessed<C> &ret)
-{
-    const time_shape &s = j.shape;
-    const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
-    const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
-    float light[C], c2 = 0.0f, noise, keep, d = 0.0f;
-    const bool near =
-        ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
-    const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
-    const float e[3] = {cell.x, cell.y, cell.z};
-
-    ret.m = frames_at(j, cx, cy, ALONG ? vector_at(j, 2 * cx, 2 * cy) : time_vector{0, 0});
-    ret.nu2 = t.nu2[luma_at(j, cx, cy)];
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-        float sum = 0.0f;
-
-#pragma unroll
-        for (int k = 0; k < BOX; k++)
-            sum += t.column[c][y][x + k];
-        light[c] = sum * (1.0f / (BOX * BOX));
-        c2 += light[c] * light[c];
-    }
-    noise = __ldg(&j.noise->three_kappa) * ret.nu2 * base_of(ret.m);
-    keep = c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-        ret.l[c] = keep * light[c];
-        d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
-    }
-    if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
-        t.of.square.d[y][x] = d;
-        t.of.square.r[y][x] = cell.w;
-    }
-}
-
-/* The cell @i of those around the tile. */
-static __device__ __forceinline__ int2 ring_cell(int i)
-{
-    if (i < 2 * L_WIDE)
-        return make_int2(i % L_WIDE, i / L_WIDE * (L_HIGH - 1));
-    i -= 2 * L_WIDE;
-    return make_int2(i / HIGH * (L_WIDE - 1), 1 + i % HIGH);
-}
-
-static __device__ __forceinline__ float believed(float m, float d, float r, float rho)
-{
-    const float base = base_of(m);
-
-    if (m <= 0.0f)
-        return 0.0f;
-    return __fdividef(1.0f, __fdividef(1.0f, m) + 6.0f * fmaxf(0.0f, d - 1.5f * rho * base) +
-                                fmaxf(0.0f, r - 2.0f * base));
-}
-
-/* D and n' of a thread's cells, from (@x, @y) of the tile with its border on. */
-template <int C>
-static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
-                                             guessed<C> ret[CELLS])
-{
-    const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
-    const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
-    const float rho = __ldg(&j.noise->rho);
-    float d[CELLS + 2], r[CELLS + 2];
-
-#pragma unroll
-    for (int k = 0; k < CELLS + 2; k++) {
-        const int row = min(max(y - 1 + k, top), bottom);
-        const float *const of_d = t.of.square.d[row], *const of_r = t.of.square.r[row];
-
-        d[k] = of_d[left] + of_d[x] + of_d[right];
-        r[k] = of_r[left] + of_r[x] + of_r[right];
-    }
-#pragma unroll
-    for (int k = 0; k < CELLS; k++) {
-        const float inv = __fdividef(1.0f / 9, ret[k].nu2);
-
-        ret[k].d = (d[k] + d[k + 1] + d[k + 2]) * inv;
-        ret[k].n = believed(ret[k].m, ret[k].d, (r[k] + r[k + 1] + r[k + 2]) * inv, rho);
-    }
-}
-
-template <int C, bool ALONG>
-static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t, int x, int y,
-                                                  guessed<C> ret[CELLS])
-{
-    __syncthreads();
-    load_clamped<C, ALONG>(j, t);
-    __syncthreads();
-    add_columns<C>(t);
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < CELLS; k++) {
-        ret[k] = {};
-        take_light<C, ALONG>(j, t, x, y + k, ret[k]);
-    }
-    if (threadIdx.x < RING) {
-        const int2 at = ring_cell(threadIdx.x);
-        guessed<C> unused;
-
-        take_light<C, ALONG>(j, t, at.x, at.y, unused);
-    }
-    __syncthreads();
-    judge<C>(j, t, x, y, ret);
-}
-
 /* --- the mean --- */
 
-/* What is averaged in a cell: n', the share of the guess along the motion, and the light of both
- * together in Y'CbCr, in stored steps. */
+/* What is averaged in a cell: H = x - (x - P) n' / (n' + 1), in stored steps, as sums of x, both
+ * guesses and the light of both together. */
 struct mixed {
-    float n, f, light[3];
-    float weight; /* of what was there before */
+    float n, of_x, of_still, of_moved, light[3];
 };
 
 template <int C>
 static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> &still,
                                             const guessed<C> &moved, bool follows)
 {
-    mixed ret = {still.n, 0.0f, {}, 0.0f};
-    float l[3] = {};
+    float n = still.n, f = 0.0f, weight, l[3] = {};
+    mixed ret;
 
     if (follows && moved.n > 0.0f) {
         const float better = __fdividef(moved.d - still.d, __ldg(&j.noise->rho));
 
-        ret.f = 1.0f / (1.0f + __expf(3.0f * better + 1.0f));
-        ret.n += ret.f * (moved.n - still.n);
+        f = 1.0f / (1.0f + __expf(3.0f * better + 1.0f));
+        n += f * (moved.n - still.n);
     }
+    weight = __fdividef(n, n + 1.0f);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        l[c] = still.l[c] * TIME_LEVEL_STEPS;
+        l[c] = still.l[c];
         if (follows)
-            l[c] += ret.f * (moved.l[c] * TIME_LEVEL_STEPS - l[c]);
+            l[c] += f * (moved.l[c] - l[c]);
+        l[c] *= weight * TIME_LEVEL_STEPS;
     }
-    ret.weight = __fdividef(ret.n, ret.n + 1.0f);
+    ret.n = n;
+    ret.of_x = TIME_LEVEL_STEPS * (1.0f - weight);
+    ret.of_moved = f * weight;
+    ret.of_still = weight - ret.of_moved;
     ret.light[2] = l[2] * j.inv_f;
     ret.light[1] = (l[1] - j.e * ret.light[2]) * j.inv_d;
     ret.light[0] = (l[0] - j.b * ret.light[1] - j.c * ret.light[2]) * j.inv_a;
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        ret.light[c] += 0.5f; /* rounds to nearest */
     return ret;
-}
-
-/* H = x - (x - P) n' / (n' + 1) of one sample, of which @still and @moved are guesses. */
-static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, float x,
-                                                    float still, float moved)
-{
-    const float p = still + m.f * (moved - still) + m.light[component];
-    const float level = x * TIME_LEVEL_STEPS;
-    const float h = level - (level - p) * m.weight;
-
-    return min(__float2uint_rd(fmaxf(h + 0.5f, 0.0f)), 32767u);
 }
 
 /* One sample, or two beside each other in a word: of the frame, and of both guesses. */
@@ -292,42 +53,51 @@ struct samples {
     uint32_t x, still, moved;
 };
 
-template <bool TWO>
+template <bool TWO, bool KEPT>
 static __device__ __forceinline__ samples load(const uint8_t *now, const uint16_t *old,
-                                               const uint16_t *state, int at, bool kept)
+                                               const uint16_t *state, bool kept)
 {
     samples r;
 
     if (TWO) {
-        r.x = __ldg(reinterpret_cast<const uint16_t *>(now + at));
-        r.still = __ldg(reinterpret_cast<const uint32_t *>(old + at));
-        r.moved = kept ? *reinterpret_cast<const uint32_t *>(state + at) : r.still;
+        r.x = __ldg(reinterpret_cast<const uint16_t *>(now));
+        r.still = __ldg(reinterpret_cast<const uint32_t *>(old));
+        r.moved = KEPT && kept ? *reinterpret_cast<const uint32_t *>(state) : r.still;
     } else {
-        r.x = __ldg(now + at);
-        r.still = __ldg(old + at);
-        r.moved = kept ? state[at] : r.still;
+        r.x = __ldg(now);
+        r.still = __ldg(old);
+        r.moved = KEPT && kept ? *state : r.still;
     }
     return r;
 }
 
-template <bool TWO>
+/* H in the low half of a number. */
+template <bool KEPT>
+static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, const samples &s,
+                                                    uint32_t byte, uint32_t half)
+{
+    float h = m.of_x * number(s.x, byte) + m.of_still * number(s.still, half) + m.light[component];
+
+    if (KEPT)
+        h += m.of_moved * number(s.moved, half);
+    return __float_as_uint(__fadd_rd(fminf(fmaxf(h, 0.0f), 32767.0f), 8388608.0f));
+}
+
+template <bool TWO, bool KEPT>
 static __device__ __forceinline__ void store(const mixed &m, int component, const samples &s,
                                              uint16_t *to)
 {
-    const uint32_t first = averaged(m, component, number(s.x, LOW_BYTE), number(s.still, LOW_HALF),
-                                    number(s.moved, LOW_HALF));
+    const uint32_t first = averaged<KEPT>(m, component, s, LOW_BYTE, LOW_HALF);
 
     if (TWO)
         *reinterpret_cast<uint32_t *>(to) =
-            first | averaged(m, component, number(s.x, HIGH_BYTE), number(s.still, HIGH_HALF),
-                             number(s.moved, HIGH_HALF))
-                        << 16;
+            __byte_perm(first, averaged<KEPT>(m, component, s, HIGH_BYTE, HIGH_HALF), 0x5410);
     else
         *to = uint16_t(first);
 }
 
-/* @kept: guesses along the motion lie where the mean will be. */
-template <int C, int HS, int VS>
+/* @kept: guesses along the motion lie where the mean will be; KEPT: they may. */
+template <int C, int HS, int VS, bool KEPT>
 static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
                                                     int cy, bool kept)
 {
@@ -337,13 +107,15 @@ static __device__ __forceinline__ void store_levels(const time_job &j, const mix
 
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const int y = 2 * cy + (i && both), at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
+        const int y = 2 * cy + (i && both), at = y * s.stride + 2 * cx;
+        const int at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
         of[i][0] =
-            load<true>(j.now.luma, j.old.level[0], j.state.level[0], y * s.stride + 2 * cx, kept);
+            load<true, KEPT>(j.now.luma + at, j.old.level[0] + at, j.state.level[0] + at, kept);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            of[i][c] = load<!HS>(j.now.chroma[c - 1], j.old.level[c], j.state.level[c], at_c, kept);
+            of[i][c] = load<!HS, KEPT>(j.now.chroma[c - 1] + at_c, j.old.level[c] + at_c,
+                                       j.state.level[c] + at_c, kept);
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -351,10 +123,10 @@ static __device__ __forceinline__ void store_levels(const time_job &j, const mix
 
         if (i && !both)
             continue;
-        store<true>(m, 0, of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
+        store<true, KEPT>(m, 0, of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            store<!HS>(m, c, of[i][c], j.state.level[c] + at_c);
+            store<!HS, KEPT>(m, c, of[i][c], j.state.level[c] + at_c);
     }
 }
 
@@ -411,12 +183,12 @@ static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uin
         count += __shfl_xor_sync(ALL, count, away);
     if (i > 0)
         return;
-    atomicAdd(&j.noise->counted, (unsigned long long)count);
-    __threadfence();
-    if (atomicAdd(&j.noise->average_done, 1u) == gridDim.x * gridDim.y - 1) {
-        __threadfence();
-        j.report->counted = atomicExch(&j.noise->counted, 0ull);
-        j.noise->average_done = 0;
+    const unsigned long long own = 1ull << DONE | count;
+    const unsigned long long all = atomicAdd(&j.noise->counted, own) + own;
+
+    if (all >> DONE == gridDim.x * gridDim.y) {
+        j.report->counted = all & ((1ull << DONE) - 1);
+        j.noise->counted = 0;
     }
 }
 
@@ -425,27 +197,33 @@ static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uin
 /* Tables, and whether anything moves in the tile. */
 template <int C> static __device__ __forceinline__ bool prepare(const time_job &j, tile<C> &t)
 {
-    const int i = threadIdx.x;
+    const int i = threadIdx.x, col = tile_x() / BLOCK_CELLS + i % (WIDE / BLOCK_CELLS);
+    const int row = tile_y() / BLOCK_CELLS + i / (WIDE / BLOCK_CELLS);
     bool moves = false;
 
-    if (i < BLOCKS)
+    if (i < BLOCKS) {
         t.counted[i] = 0;
+        if (j.goes_on && col < j.shape.cols[0] && row < j.shape.rows[0])
+            moves = moves_at(j, col, row);
+    }
     for (int k = i; k < 256; k += THREADS) {
         const float nu2 = __ldg(&j.noise->nu2[k]);
 
         t.nu2[k] = nu2;
         t.most[k] = 2.5f * sqrtf(nu2);
     }
-    if (j.searches && j.goes_on && i < NEAR_WIDE * NEAR_HIGH) {
-        const int col = clamp(tile_x() / BLOCK_CELLS - 1 + i % NEAR_WIDE, j.shape.cols[0] - 1);
-        const int row = clamp(tile_y() / BLOCK_CELLS - 1 + i / NEAR_WIDE, j.shape.rows[0] - 1);
-        const bool own = col * BLOCK_CELLS >= tile_x() && col * BLOCK_CELLS < tile_x() + WIDE &&
-                         row * BLOCK_CELLS >= tile_y() && row * BLOCK_CELLS < tile_y() + HIGH;
-
-        moves = own && moves_at(j, col, row);
-        t.near[i / NEAR_WIDE][i % NEAR_WIDE] = moves_near(j, col, row);
-    }
     return __syncthreads_or(moves);
+}
+
+template <int C> static __device__ __forceinline__ void find_near(const time_job &j, tile<C> &t)
+{
+    const int i = threadIdx.x;
+    const int col = tile_x() / BLOCK_CELLS - 1 + i % NEAR_WIDE;
+    const int row = tile_y() / BLOCK_CELLS - 1 + i / NEAR_WIDE;
+
+    if (i < NEAR_WIDE * NEAR_HIGH)
+        t.near[i / NEAR_WIDE][i % NEAR_WIDE] =
+            moves_near(j, clamp(col, j.shape.cols[0] - 1), clamp(row, j.shape.rows[0] - 1));
 }
 
 template <int C, int HS, int VS>
@@ -470,6 +248,7 @@ static __global__ void __launch_bounds__(THREADS, 5) average(const time_job j)
             guessed<C> moved[CELLS];
 
             follows = v.x || v.y;
+            find_near<C>(j, t);
             make_guess<C, true>(j, t, x, y, moved);
 #pragma unroll
             for (int k = 0; k < CELLS; k++)
@@ -486,7 +265,10 @@ static __global__ void __launch_bounds__(THREADS, 5) average(const time_job j)
             uint32_t count;
 
             if (changes) {
-                store_levels<C, HS, VS>(j, m[k], cx, cy + k, follows);
+                if (moves)
+                    store_levels<C, HS, VS, true>(j, m[k], cx, cy + k, follows);
+                else
+                    store_levels<C, HS, VS, false>(j, m[k], cx, cy + k, false);
                 count =
                     min(__float2uint_rd(
                             fminf(m[k].n + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f),

@@ -240,7 +240,6 @@ static __device__ void time_follow_noise(const time_job &j)
     }
     if (threadIdx.x == 0) {
         j.noise->unsuited = 0;
-        j.noise->measure_done = 0;
         j.report->n_frames = j.noise->n_frames;
     }
     __syncthreads();

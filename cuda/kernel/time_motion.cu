@@ -4,8 +4,8 @@
  * bytes, a quarter of what the contract calls a sample there, and are compared four at once. Most
  * candidates are 3x3 around an even vector: a thread that has them all loads each row of the frame
  * before once. A candidate that was there before can never win and is not compared again, so
- * what stands still costs a sixth of what moves. Cost and order of a candidate are one number, of
- * which the least is the first of the cheapest. */
+ * what stands still costs a sixth of what moves. Four threads share a block, for what takes time is
+ * a thread that has much to do, not the work. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -68,18 +68,25 @@ struct shifted_row {
     }
 };
 
-/* The SADs of the window at (@x, @y) with the 3x3 vectors around @centre, which is even. */
-static __device__ __forceinline__ void compare_around(const time_job &j, int k, int x, int y,
-                                                      time_vector centre, uint32_t sums[3][3])
+#define QUARTERS 4 /* threads of a block, each with a quarter of the window's rows */
+
+/* Adds up over the threads of a block. */
+static __device__ __forceinline__ uint32_t add_quarters(uint32_t v)
 {
-    uint32_t now[8][4];
+    v += __shfl_xor_sync(ALL, v, 1);
+    return v + __shfl_xor_sync(ALL, v, 2);
+}
+
+/* The SADs of a window, of which the thread has two rows from (@x, @y) on, with the 3x3 vectors
+ * around @centre, which is even. */
+static __device__ __forceinline__ void compare_around(const time_job &j, int k, int x, int y,
+                                                      const uint32_t now[2][4], time_vector centre,
+                                                      uint32_t sad[10])
+{
+    uint32_t sums[3][3] = {};
 
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        for (int n = 0; n < 4; n++)
-            now[i][n] = __ldg(pairs_at(j, j.now.level[k], k, x, y + i) + n);
-#pragma unroll
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 4; i++) {
         const shifted_row row(
             pairs_at(j, j.before.level[k], k, x + centre.x - 2, y + centre.y - 1 + i));
 
@@ -89,8 +96,16 @@ static __device__ __forceinline__ void compare_around(const time_job &j, int k, 
             for (int dx = 0; dx < 3; dx++)
 #pragma unroll
                 for (int n = 0; n < 4; n++)
-                    if (i - dy >= 0 && i - dy < 8)
+                    if (i - dy >= 0 && i - dy < 2)
                         sums[dy][dx] = add_apart(sums[dy][dx], now[i - dy][n], row.pair(dx - 1, n));
+    }
+#pragma unroll
+    for (int i = 0; i < 9; i += 2) { /* a whole SAD has 16 bits */
+        const uint32_t next = i < 8 ? total(sums[(i + 1) / 3][(i + 1) % 3]) : 0;
+        const uint32_t both = add_quarters(total(sums[i / 3][i % 3]) | next << 16);
+
+        sad[i] = both & 0xffff;
+        sad[i + 1] = both >> 16;
     }
 }
 
@@ -161,11 +176,11 @@ static __device__ __forceinline__ time_vector twice(const time_job &j, int k, in
 
 /* The middle of a group: 0, then what the parent says, its neighbours on this block's side, and
  * the far ones. */
-static __device__ __forceinline__ time_vector middle(const time_job &j, int k, const place &p,
+static __device__ __forceinline__ time_vector middle(const time_job &j, int k, int col, int row,
                                                      int group)
 {
-    const int sx = p.col % 2 ? 1 : -1, sy = p.row % 2 ? 1 : -1;
-    int x = p.col / 2, y = p.row / 2;
+    const int sx = col % 2 ? 1 : -1, sy = row % 2 ? 1 : -1;
+    int x = col / 2, y = row / 2;
 
     if (group == 0)
         return {0, 0};
@@ -174,51 +189,50 @@ static __device__ __forceinline__ time_vector middle(const time_job &j, int k, c
     return twice(j, k + 1, x, y);
 }
 
-/* Each warp has a group. */
-static __global__ void search_between(const time_job j, int k)
+static __global__ void __launch_bounds__(128) search_between(const time_job j, int k)
 {
-    __shared__ uint32_t best[LANES];
-    const int lane = threadIdx.x, group = threadIdx.y;
-    const place p(j.shape, k, lane);
-    time_vector v;
-    bool again = false;
+    const int at = (blockIdx.x * blockDim.x + threadIdx.x) / QUARTERS;
+    const int cols = j.shape.cols[k], n = cols * j.shape.rows[k];
+    const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
+    const int x = 4 * col - 2, y = 4 * row - 2 + threadIdx.x % QUARTERS * 2;
+    time_vector v[GROUPS], best = {0, 0};
+    uint32_t now[2][4], least = ALL;
 
     wait_for_before();
     let_next_start();
-    if (group == 0)
-        best[lane] = ALL;
-    __syncthreads();
-    v = middle(j, k, p, group);
-    for (int i = 0; i < group; i++)
-        again |= same(v, middle(j, k, p, i));
-    if (!again) {
-        const time_vector expected = middle(j, k, p, 1);
-        uint32_t sums[3][3] = {}, least = ALL;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        now[i / 4][i % 4] = __ldg(pairs_at(j, j.now.level[k], k, x, y + i / 4) + i % 4);
+#pragma unroll
+    for (int i = 0; i < GROUPS; i++)
+        v[i] = middle(j, k, col, row, i);
+#pragma unroll
+    for (int group = 0; group < GROUPS; group++) {
+        bool again = false;
+        uint32_t sad[10];
 
-        compare_around(j, k, p.x, p.y, v, sums);
+        for (int i = 0; i < group; i++)
+            again |= same(v[group], v[i]);
+        if (__all_sync(ALL, again))
+            continue;
+        compare_around(j, k, x, y, now, v[group], sad);
 #pragma unroll
         for (int i = 0; i < 9; i++) {
-            const time_vector at = plus(v, i % 3 - 1, i / 3 - 1);
-            const uint32_t cost =
-                total(sums[i / 3][i % 3]) + (at.x || at.y ? 40 : 0) + 4 * apart(at, expected);
+            const time_vector to = plus(v[group], i % 3 - 1, i / 3 - 1);
+            const uint32_t cost = sad[i] + (to.x || to.y ? 40 : 0) + 4 * apart(to, v[1]);
 
-            least = min(least, cost * ORDERS + group * 9 + i);
+            if (!again && cost < least) {
+                least = cost;
+                best = to;
+            }
         }
-        atomicMin(&best[lane], least);
     }
-    __syncthreads();
-    if (group == 0 && p.real) {
-        const int order = best[lane] % ORDERS;
-
-        v = middle(j, k, p, order / 9);
-        j.vector[k][p.row * j.shape.cols[k] + p.col] =
-            plus(v, order % 9 % 3 - 1, order % 9 / 3 - 1);
-    }
+    if (threadIdx.x % QUARTERS == 0 && at < n)
+        j.vector[k][at] = best;
 }
 
 /* --- level 0: windows of 16x16 --- */
 
-#define QUARTERS 4 /* threads of a block, of which each has four rows of the window */
 #define QUARTER_ROWS 4
 
 static __device__ __forceinline__ uint32_t add_apart4(uint32_t sum, uint32_t a, uint32_t b)
@@ -227,13 +241,6 @@ static __device__ __forceinline__ uint32_t add_apart4(uint32_t sum, uint32_t a, 
 
     asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(sum));
     return r;
-}
-
-/* Adds up over the threads of a block. */
-static __device__ __forceinline__ uint32_t add_quarters(uint32_t v)
-{
-    v += __shfl_xor_sync(ALL, v, 1);
-    return v + __shfl_xor_sync(ALL, v, 2);
 }
 
 /* @N words of luma from any (@x, @y) on. */
@@ -429,19 +436,17 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
     const int r = j->averages ? time_build_levels(*j, stream) : 0;
-    cudaError_t status = cudaSuccess;
+    cudaError_t status;
 
     if (r || !j->searches || !j->goes_on)
         return r;
-    for (int k = s.top; k > 0 && status == cudaSuccess; k--) {
-        const dim3 grid((s.cols[k] + TILE_COLS - 1) / TILE_COLS,
-                        (s.rows[k] + TILE_ROWS - 1) / TILE_ROWS);
+    const dim3 grid((s.cols[s.top] + TILE_COLS - 1) / TILE_COLS,
+                    (s.rows[s.top] + TILE_ROWS - 1) / TILE_ROWS);
 
-        if (k == s.top)
-            status = start_early(search_top, grid, dim3(LANES, 5), 0, stream, *j);
-        else
-            status = start_early(search_between, grid, dim3(LANES, GROUPS), 0, stream, *j, k);
-    }
+    status = start_early(search_top, grid, dim3(LANES, 5), 0, stream, *j);
+    for (int k = s.top - 1; k > 0 && status == cudaSuccess; k--)
+        status = start_early(search_between, (s.cols[k] * s.rows[k] * QUARTERS + 127) / 128, 128, 0,
+                             stream, *j, k);
     if (status == cudaSuccess)
         status = start_early(search_full, (s.cols[0] * s.rows[0] * QUARTERS + 127) / 128, 128, 0,
                              stream, *j);

@@ -2,8 +2,8 @@
  *
  * DESIGN. A warp has a block of 16x16, a lane half a row of it: 8 pixels, which have one vector.
  * They stay bytes, four in a word, for what is linear or quadratic in differences is a sum of
- * products of bytes. All sums are exact. The thread block that is done last follows the noise from
- * the counts and fills the tables of the frame. */
+ * products of bytes. All sums are exact. Then a thread block follows the noise from the counts and
+ * fills the tables of the frame. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -11,7 +11,8 @@
 #define INNER (SIDE / 2 - 2) /* cells whose neighbours are in the block */
 #define PIXELS 8             /* of a lane */
 #define WORDS (PIXELS / 4)
-#define WARPS 8
+#define MEASURE_WARPS 4
+#define WARPS 8 /* of the thread block that follows the noise */
 #define ALL 0xffffffffu
 #define BIAS 2048  /* makes sums weighed 1 3 3 1 of differences positive */
 #define SHARE 4096 /* NOISE_SHARE, and the scale of the colours' form */
@@ -259,6 +260,7 @@ static __device__ void gather_block(const time_job &j, int x0, int y0, block_sum
     const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
     const half_row<C> before = j.goes_on ? load<C>(j.shape, j.before, x, y, v) : now;
     int64_t still, moved, smoothed;
+    const bool counts = is_new(j);
     double variance;
     uint32_t share = 0;
 
@@ -271,7 +273,7 @@ static __device__ void gather_block(const time_job &j, int x0, int y0, block_sum
     still = spread<C>(j, sums, lane);
     moved = __shfl_sync(ALL, still, 8 * MOVED);
     smoothed = __shfl_sync(ALL, still, 8 * SMOOTHED);
-    if (lane > 0)
+    if (lane > 0 || !counts)
         return;
     variance = double(still) / (85.0 * 65536.0 * SHARE);
     if (j.goes_on) {
@@ -289,40 +291,34 @@ static __device__ void gather_block(const time_job &j, int x0, int y0, block_sum
         atomicAdd(&j.noise->left[c][bin], share);
 }
 
-/* The same in the thread block that is done last. */
-static __device__ bool is_last(uint32_t *done)
+template <int C>
+static __global__ void __launch_bounds__(32 * MEASURE_WARPS, 8) measure(const time_job j)
 {
-    __shared__ bool last;
-
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(done, 1u) == gridDim.x - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    return last;
-}
-
-template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure(const time_job j)
-{
-    __shared__ block_sums sums[WARPS];
+    __shared__ block_sums sums[MEASURE_WARPS];
     const int warp = threadIdx.x / 32, columns = j.shape.width / SIDE;
-    const int at = blockIdx.x * WARPS + warp;
+    const int at = blockIdx.x * MEASURE_WARPS + warp;
 
     wait_for_before();
-    if (is_new(j) && at < columns * (j.shape.height / SIDE))
+    let_next_start();
+    if (at < columns * (j.shape.height / SIDE))
         gather_block<C>(j, at % columns * SIDE, at / columns * SIDE, sums[warp], threadIdx.x % 32);
-    if (is_last(&j.noise->measure_done))
-        time_follow_noise(j);
+}
+
+static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
+{
+    wait_for_before();
+    let_next_start();
+    time_follow_noise(j);
 }
 
 extern "C" int time_measure(const time_job *j, cudaStream_t stream)
 {
     const int n = (j->shape.width / SIDE) * (j->shape.height / SIDE);
-    const int blocks = n > 0 ? (n + WARPS - 1) / WARPS : 1;
-
+    const int blocks = n > 0 ? (n + MEASURE_WARPS - 1) / MEASURE_WARPS : 1;
     const auto kernel = j->shape.components == 1 ? measure<1> : measure<3>;
+    cudaError_t status = start_early(kernel, blocks, 32 * MEASURE_WARPS, 0, stream, *j);
 
-    return bilateral_errno(start_early(kernel, blocks, 32 * WARPS, 0, stream, *j));
+    if (status == cudaSuccess)
+        status = start_early(follow, 1, 32 * WARPS, 0, stream, *j);
+    return bilateral_errno(status);
 }

@@ -81,55 +81,43 @@ static __device__ __forceinline__ void repeat(int x, int width, uint32_t word[N 
     }
 }
 
-/* Writes @N samples, as levels too if @level; whether they are others than @before. */
+/* Writes @N samples, as stored levels too if @level. */
 template <int N>
-static __device__ __forceinline__ bool store(uint8_t *now, const uint8_t *before, uint16_t *level,
+static __device__ __forceinline__ void store(uint8_t *now, uint16_t *level,
                                              const uint32_t word[N / 4])
 {
-    uint32_t was[N / 4];
-    bool differs = false;
-
     if (N == 8)
         *reinterpret_cast<uint2 *>(now) = make_uint2(word[0], word[N / 4 - 1]);
     else
         *reinterpret_cast<uint32_t *>(now) = word[0];
-    if (before)
-        load_words<N / 4>(reinterpret_cast<const uint32_t *>(before), was);
 #pragma unroll
-    for (int i = 0; i < N / 4; i++) {
-        differs |= before && was[i] != word[i];
-        if (level)
-            reinterpret_cast<uint2 *>(level)[i] =
-                make_uint2(__byte_perm(word[i], 0, 0x4140) * TIME_LEVEL_STEPS,
-                           __byte_perm(word[i], 0, 0x4342) * TIME_LEVEL_STEPS);
-    }
-    return differs;
+    for (int i = 0; i < N / 4 && level; i++)
+        reinterpret_cast<uint2 *>(level)[i] =
+            make_uint2(__byte_perm(word[i], 0, 0x4140) * TIME_LEVEL_STEPS,
+                       __byte_perm(word[i], 0, 0x4342) * TIME_LEVEL_STEPS);
 }
 
-/* Chroma of a thread's luma samples from (@x, @y) on; N of each component. */
 template <int N>
-static __device__ __forceinline__ bool unpack_chroma(const time_job &j, int x, int y)
+static __device__ __forceinline__ bool differ(const uint32_t word[N / 4], const uint8_t *before)
 {
-    const time_shape &s = j.shape;
-    const int column = x >> s.hshift, row = y >> s.vshift, at = row * s.stride_c + column;
-    const int width = s.width >> s.hshift, height = ((s.height - 1) >> s.vshift) + 1;
-    const bool inside = x >= 0 && x < s.width && y >= 0 && y < s.height;
+    uint32_t was[N / 4];
     bool differs = false;
 
+    load_words<N / 4>(reinterpret_cast<const uint32_t *>(before), was);
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-        uint32_t word[N / 4];
-
-        load<N>(j.in[1 + c], begin_of<N>(column, width), clamp(row, height - 1), word);
-        repeat<N>(column, width, word);
-        differs |= store<N>(j.now.chroma[c] + at, j.goes_on ? j.before.chroma[c] + at : nullptr,
-                            inside && !j.averages ? j.state.level[1 + c] + at : nullptr, word);
-    }
+    for (int i = 0; i < N / 4; i++)
+        differs |= was[i] != word[i];
     return differs;
 }
 
 #define COLUMNS 8 /* of a thread, which has two rows of them: four cells */
 #define CELLS (COLUMNS / 2)
+
+/* The thread's samples. */
+template <int C, int HS, int VS> struct piece {
+    static constexpr int n_c = COLUMNS >> HS, rows_c = C == 1 ? 0 : 2 - VS;
+    uint32_t luma[2][COLUMNS / 4], chroma[2][2][n_c / 4];
+};
 
 /* Level 1 from two rows of luma that begin at begin_of() @x; the nearest cells outside. */
 static __device__ __forceinline__ void sum_cells(const time_job &j, int x, int y,
@@ -157,38 +145,100 @@ static __device__ __forceinline__ void sum_cells(const time_job &j, int x, int y
     *to = make_uint2(all[0] | all[1] << 16, all[2] | all[3] << 16);
 }
 
-static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void load_piece(const time_job &j, int x, int y,
+                                                  piece<C, HS, VS> &p)
 {
+    using part = piece<C, HS, VS>;
     const time_shape &s = j.shape;
     const int from = begin_of<COLUMNS>(x, s.width), cy = clamp(y >> 1, s.cells_y - 1);
-    uint32_t row[2][COLUMNS / 4]; /* of the nearest cells */
+    const int from_c = begin_of<part::n_c>(x >> HS, s.width >> HS);
+
+    /* Outside of the picture, of the nearest cells. */
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        load<COLUMNS>(j.in[0], from, min(2 * cy + i, s.height - 1), p.luma[i]);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            load<part::n_c>(j.in[1 + c], from_c, clamp((y >> VS) + i, (s.height - 1) >> VS),
+                            p.chroma[i][c]);
+}
+
+/* From samples of cells to those of the thread's place. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void repeat_piece(const time_shape &s, int x, int y,
+                                                    piece<C, HS, VS> &p)
+{
+    using part = piece<C, HS, VS>;
+
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 4; k++) {
+        p.luma[1][k] = y < 0 ? p.luma[0][k] : p.luma[1][k];
+        p.luma[0][k] = y >= s.height ? p.luma[1][k] : p.luma[0][k];
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        repeat<COLUMNS>(x, s.width, p.luma[i]);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            repeat<part::n_c>(x >> HS, s.width >> HS, p.chroma[i][c]);
+}
+
+template <int C, int HS, int VS>
+static __device__ __forceinline__ bool is_other(const time_job &j, int at, int at_c,
+                                                const piece<C, HS, VS> &p)
+{
+    using part = piece<C, HS, VS>;
     bool differs = false;
 
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        load<COLUMNS>(j.in[0], from, min(2 * cy + i, s.height - 1), row[i]);
+        differs |= differ<COLUMNS>(p.luma[i], j.before.luma + at + i * j.shape.stride);
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const int at = (y + i) * s.stride + x;
-        const bool inside = x >= 0 && x < s.width && y + i >= 0 && y + i < s.height;
-        uint32_t word[COLUMNS / 4];
-
-        if (y + i >= s.height + TIME_PAD)
-            continue;
+    for (int i = 0; i < part::rows_c; i++)
 #pragma unroll
-        for (int k = 0; k < COLUMNS / 4; k++)
-            word[k] = y < 0 ? row[0][k] : y >= s.height ? row[1][k] : row[i][k];
-        repeat<COLUMNS>(x, s.width, word);
-        differs |= store<COLUMNS>(j.now.luma + at, j.goes_on ? j.before.luma + at : nullptr,
-                                  inside && !j.averages ? j.state.level[0] + at : nullptr, word);
-        if (s.components == 3 && !(i && s.vshift))
-            differs |= s.hshift ? unpack_chroma<COLUMNS / 2>(j, x, y + i)
-                                : unpack_chroma<COLUMNS>(j, x, y + i);
-    }
-    sum_cells(j, x, y, row);
+        for (int c = 0; c < 2; c++)
+            differs |=
+                differ<part::n_c>(p.chroma[i][c], j.before.chroma[c] + at_c + i * j.shape.stride_c);
     return differs;
 }
 
+/* Whether the thread's samples are others than before. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
+{
+    using part = piece<C, HS, VS>;
+    const time_shape &s = j.shape;
+    const int at = y * s.stride + x, at_c = (y >> VS) * s.stride_c + (x >> HS);
+    const bool inside = x >= 0 && x < s.width && y >= 0 && !j.averages;
+    part p;
+
+    load_piece(j, x, y, p);
+    sum_cells(j, x, y, p.luma);
+    repeat_piece(s, x, y, p);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        store<COLUMNS>(j.now.luma + at + i * s.stride,
+                       inside && y + i < s.height ? j.state.level[0] + at + i * s.stride : nullptr,
+                       p.luma[i]);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int to = at_c + i * s.stride_c;
+
+            store<part::n_c>(j.now.chroma[c] + to,
+                             inside && y + i < s.height ? j.state.level[1 + c] + to : nullptr,
+                             p.chroma[i][c]);
+        }
+    return j.goes_on && is_other(j, at, at_c, p);
+}
+
+template <int C, int HS, int VS>
 static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time_job j)
 {
     const int x = COLUMNS * (blockIdx.x * THREADS_X + threadIdx.x) - TIME_PAD;
@@ -196,7 +246,7 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
     const bool real = x < j.shape.stride - TIME_PAD && y < j.shape.height + TIME_PAD;
 
     let_next_start();
-    const bool differs = __syncthreads_or(real && unpack_cells(j, x, y));
+    const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS>(j, x, y));
 
     /* Thousands of writes to one place would take longer than all the rest. */
     if (differs && threadIdx.x + threadIdx.y == 0 &&
@@ -268,7 +318,12 @@ extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
     const dim3 grid(blocks(j->shape.stride / COLUMNS, THREADS_X),
                     blocks((j->shape.height + 1) / 2 + TIME_PAD, THREADS_Y));
 
-    unpack<<<grid, dim3(THREADS_X, THREADS_Y), 0, stream>>>(*j);
+    const auto kernel = j->shape.components == 1 ? unpack<1, 0, 0>
+                        : !j->shape.hshift       ? unpack<3, 0, 0>
+                        : !j->shape.vshift       ? unpack<3, 1, 0>
+                                                 : unpack<3, 1, 1>;
+
+    kernel<<<grid, dim3(THREADS_X, THREADS_Y), 0, stream>>>(*j);
     return bilateral_errno(cudaGetLastError());
 }
 

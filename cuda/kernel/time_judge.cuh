@@ -1,0 +1,238 @@
+#pragma once
+/* Step 2 of engine/time/average.h from E and |e|^2 on: light, and how a guess can be believed.
+ *
+ * DESIGN. A thread block has a tile of 32x16 cells, a thread two of them below each other, which
+ * have one vector. Light needs E four cells beyond the tile, what it leaves one. Outside of the
+ * picture each of these repeats its own nearest cell. The squares take the place of E once that is
+ * added up. Cells outside are computed from the nearest ones too, but never stored, so that loads
+ * need not wait for each other. */
+#include "cuda/kernel/time_device.cuh"
+
+#define WIDE 32 /* cells of a tile */
+#define HIGH 16
+#define BOX 7
+#define E_HALO 4
+#define E_WIDE (WIDE + 2 * E_HALO)
+#define E_HIGH (HIGH + 2 * E_HALO)
+#define L_WIDE (WIDE + 2)
+#define L_HIGH (HIGH + 2)
+#define RING (2 * (L_WIDE + HIGH)) /* cells around the tile */
+#define CELLS 2                    /* of a thread */
+#define THREADS (WIDE * HIGH / CELLS)
+#define NEAR_WIDE (E_WIDE / BLOCK_CELLS) /* blocks */
+#define NEAR_HIGH (E_HIGH / BLOCK_CELLS)
+#define BLOCKS 32 /* of a tile: a warp */
+#define ALL 0xffffffffu
+
+/* E, clamped; then |E - L|^2 and |e|^2. */
+template <int C> union terms {
+    float e[C][E_HIGH][E_WIDE];
+    struct {
+        float d[L_HIGH][L_WIDE], r[L_HIGH][L_WIDE];
+    } square;
+};
+
+template <int C> struct tile {
+    terms<C> of;
+    float column[C][L_HIGH][E_WIDE]; /* sums over 7 rows */
+    float nu2[256], most[256];       /* by luma; 2.5 nu */
+    bool near[NEAR_HIGH][NEAR_WIDE]; /* blocks in which or beside which something moves */
+    uint32_t counted[BLOCKS];        /* of each block */
+};
+
+/* The tile's first cell. */
+static __device__ __forceinline__ int tile_x()
+{
+    return blockIdx.x * WIDE;
+}
+
+static __device__ __forceinline__ int tile_y()
+{
+    return blockIdx.y * HIGH;
+}
+
+/* A cell as one guess sees it. */
+template <int C> struct guessed {
+    float l[C], m, nu2; /* L in (Y1, U1, V1) */
+    float d, n;         /* D and n' */
+};
+
+static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const time_shape &s,
+                                                   int cx, int cy)
+{
+    return __ldg(reinterpret_cast<const float4 *>(cells) + cy * s.cells_x + cx);
+}
+
+/* The mean luma of a cell, rounded. */
+static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
+{
+    return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
+}
+
+/* How many frames a guess is the mean of. */
+static __device__ __forceinline__ float frames_at(const time_job &j, int cx, int cy, time_vector v)
+{
+    const int x = cx + ((v.x + 8) >> 4), y = cy + ((v.y + 8) >> 4);
+    float m;
+
+    if (x < 0 || y < 0 || x >= j.shape.cells_x || y >= j.shape.cells_y)
+        return 0.0f;
+    m = float(__ldg(j.old.count + y * j.shape.cells_x + x)) * j.inv_count_steps;
+    return (v.x | v.y) & 7 ? fminf(m, 8.0f) : m;
+}
+
+static __device__ __forceinline__ float base_of(float m)
+{
+    return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
+}
+
+template <int C, bool ALONG>
+static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &t)
+{
+    const time_shape &s = j.shape;
+
+#pragma unroll 4
+    for (int i = threadIdx.x; i < E_WIDE * E_HIGH; i += THREADS) {
+        const int row = i / E_WIDE, column = i % E_WIDE;
+        const int cx = clamp(tile_x() - E_HALO + column, s.cells_x - 1);
+        const int cy = clamp(tile_y() - E_HALO + row, s.cells_y - 1);
+        const bool near =
+            ALONG &&
+            t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
+        const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
+        const float most = t.most[luma_at(j, cx, cy)], e[3] = {cell.x, cell.y, cell.z};
+
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            t.of.e[c][row][column] = fminf(fmaxf(e[c], -most), most);
+    }
+}
+
+#define STRIP (L_HIGH / 2) /* rows of a thread */
+
+template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
+{
+    for (int i = threadIdx.x; i < 2 * C * E_WIDE; i += THREADS) {
+        const int c = i / E_WIDE % C, column = i % E_WIDE, from = i / (C * E_WIDE) * STRIP;
+        float value[BOX], sum = 0.0f;
+
+#pragma unroll
+        for (int k = 0; k < BOX - 1; k++)
+            sum += value[k] = t.of.e[c][from + k][column];
+#pragma unroll
+        for (int k = 0; k < STRIP; k++) {
+            sum += value[(k + BOX - 1) % BOX] = t.of.e[c][from + k + BOX - 1][column];
+            t.column[c][from + k][column] = sum;
+            sum -= value[k % BOX];
+        }
+    }
+}
+
+/* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
+template <int C, bool ALONG>
+static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
+                                                  guessed<C> &ret)
+{
+    const time_shape &s = j.shape;
+    const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
+    const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
+    float light[C], c2 = 0.0f, noise, keep, d = 0.0f;
+    const bool near =
+        ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
+    const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
+    const float e[3] = {cell.x, cell.y, cell.z};
+
+    ret.m = frames_at(j, cx, cy, ALONG ? vector_at(j, 2 * cx, 2 * cy) : time_vector{0, 0});
+    ret.nu2 = t.nu2[luma_at(j, cx, cy)];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        float sum = 0.0f;
+
+#pragma unroll
+        for (int k = 0; k < BOX; k++)
+            sum += t.column[c][y][x + k];
+        light[c] = sum * (1.0f / (BOX * BOX));
+        c2 += light[c] * light[c];
+    }
+    noise = __ldg(&j.noise->three_kappa) * ret.nu2 * base_of(ret.m);
+    keep = c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        ret.l[c] = keep * light[c];
+        d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
+    }
+    if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
+        t.of.square.d[y][x] = d;
+        t.of.square.r[y][x] = cell.w;
+    }
+}
+
+/* The cell @i of those around the tile. */
+static __device__ __forceinline__ int2 ring_cell(int i)
+{
+    if (i < 2 * L_WIDE)
+        return make_int2(i % L_WIDE, i / L_WIDE * (L_HIGH - 1));
+    i -= 2 * L_WIDE;
+    return make_int2(i / HIGH * (L_WIDE - 1), 1 + i % HIGH);
+}
+
+static __device__ __forceinline__ float believed(float m, float d, float r, float rho)
+{
+    const float base = base_of(m);
+
+    if (m <= 0.0f)
+        return 0.0f;
+    return __fdividef(1.0f, __fdividef(1.0f, m) + 6.0f * fmaxf(0.0f, d - 1.5f * rho * base) +
+                                fmaxf(0.0f, r - 2.0f * base));
+}
+
+/* D and n' of a thread's cells, from (@x, @y) of the tile with its border on. */
+template <int C>
+static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
+                                             guessed<C> ret[CELLS])
+{
+    const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
+    const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
+    const float rho = __ldg(&j.noise->rho);
+    float d[CELLS + 2], r[CELLS + 2];
+
+#pragma unroll
+    for (int k = 0; k < CELLS + 2; k++) {
+        const int row = min(max(y - 1 + k, top), bottom);
+        const float *const of_d = t.of.square.d[row], *const of_r = t.of.square.r[row];
+
+        d[k] = of_d[left] + of_d[x] + of_d[right];
+        r[k] = of_r[left] + of_r[x] + of_r[right];
+    }
+#pragma unroll
+    for (int k = 0; k < CELLS; k++) {
+        const float inv = __fdividef(1.0f / 9, ret[k].nu2);
+
+        ret[k].d = (d[k] + d[k + 1] + d[k + 2]) * inv;
+        ret[k].n = believed(ret[k].m, ret[k].d, (r[k] + r[k + 1] + r[k + 2]) * inv, rho);
+    }
+}
+
+template <int C, bool ALONG>
+static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t, int x, int y,
+                                                  guessed<C> ret[CELLS])
+{
+    __syncthreads();
+    load_clamped<C, ALONG>(j, t);
+    __syncthreads();
+    add_columns<C>(t);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < CELLS; k++) {
+        ret[k] = {};
+        take_light<C, ALONG>(j, t, x, y + k, ret[k]);
+    }
+    if (threadIdx.x < RING) {
+        const int2 at = ring_cell(threadIdx.x);
+        guessed<C> unused;
+
+        take_light<C, ALONG>(j, t, at.x, at.y, unused);
+    }
+    __syncthreads();
+    judge<C>(j, t, x, y, ret);
+}
