@@ -156,7 +156,7 @@ static __device__ void add_share(measured &m, const class_counts &k, const uint3
     }
 }
 
-/* The counts of a frame into @m, and 0 in their place. False: there are none. A warp for each
+/* The counts of a frame into @m. False: there are none. A warp for each
  * class. */
 static __device__ bool take_counts(const time_job &j, measured &m)
 {
@@ -193,8 +193,6 @@ static __device__ bool take_counts(const time_job &j, measured &m)
         m.now[warp] = now;
     add_share(m, k, left, n_all ? bin_of(now) : -1, lane);
     __syncthreads();
-    for (int i = threadIdx.x; i < (TIME_CLASSES + 1) * TIME_BINS; i += 32 * WARPS)
-        j.noise->blocks[0][i] = j.noise->left[0][i] = 0;
     return n_all > 0;
 }
 
@@ -244,6 +242,8 @@ static __device__ void time_follow_noise(const time_job &j)
     }
     __syncthreads();
     fill_tables(j);
+    for (int i = threadIdx.x; i < (TIME_CLASSES + 1) * TIME_BINS; i += 32 * WARPS)
+        j.noise->blocks[0][i] = j.noise->left[0][i] = 0;
     if (threadIdx.x < TIME_CLASSES)
         j.report->variance[threadIdx.x] = j.noise->variance[threadIdx.x];
 }

@@ -4,8 +4,8 @@
  * bytes, a quarter of what the contract calls a sample there, and are compared four at once. Most
  * candidates are 3x3 around an even vector: a thread that has them all loads each row of the frame
  * before once. A candidate that was there before can never win and is not compared again, so
- * what stands still costs a sixth of what moves. Four threads share a block, for what takes time is
- * a thread that has much to do, not the work. */
+ * what stands still costs a sixth of what moves. Four threads share a block: with two it is
+ * each thread that takes long, with eight they have more to load (2026-11, NVIDIA H200). */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -233,7 +233,7 @@ static __global__ void __launch_bounds__(128) search_between(const time_job j, i
 
 /* --- level 0: windows of 16x16 --- */
 
-#define QUARTER_ROWS 4
+#define OWN_ROWS 4 /* of the window, for a thread */
 
 static __device__ __forceinline__ uint32_t add_apart4(uint32_t sum, uint32_t a, uint32_t b)
 {
@@ -263,7 +263,7 @@ static __device__ __forceinline__ void load_bytes(const time_job &j, const uint8
 /* A thread's rows of the window. */
 struct quarter {
     int x, y;
-    uint32_t now[QUARTER_ROWS][4];
+    uint32_t now[OWN_ROWS][4];
 };
 
 /* The SAD of the whole window. */
@@ -272,7 +272,7 @@ static __device__ uint32_t compare(const time_job &j, const quarter &q, time_vec
     uint32_t sum = 0;
 
 #pragma unroll
-    for (int i = 0; i < QUARTER_ROWS; i++) {
+    for (int i = 0; i < OWN_ROWS; i++) {
         uint32_t before[4];
 
         load_bytes<4>(j, j.before.luma, q.x + v.x, q.y + v.y + i, before);
@@ -291,7 +291,7 @@ static __device__ void compare_around(const time_job &j, const quarter &q, time_
     for (int i = 0; i < 9; i++)
         sad[i] = 0;
 #pragma unroll
-    for (int i = 0; i < QUARTER_ROWS + 2; i++) {
+    for (int i = 0; i < OWN_ROWS + 2; i++) {
         uint32_t row[5];
 
         load_bytes<5>(j, j.before.luma, q.x + v.x - 1, q.y + v.y - 1 + i, row);
@@ -303,13 +303,18 @@ static __device__ void compare_around(const time_job &j, const quarter &q, time_
 
 #pragma unroll
                 for (int dy = 0; dy < 3; dy++)
-                    if (i - dy >= 0 && i - dy < QUARTER_ROWS)
+                    if (i - dy >= 0 && i - dy < OWN_ROWS)
                         sad[dy * 3 + dx] = add_apart4(sad[dy * 3 + dx], q.now[i - dy][n], word);
             }
     }
 #pragma unroll
-    for (int i = 0; i < 9; i++)
-        sad[i] = add_quarters(sad[i]);
+    for (int i = 0; i < 9; i += 2) { /* a whole SAD has 16 bits */
+        const uint32_t both = add_quarters(sad[i] | (i < 8 ? sad[i + 1] << 16 : 0));
+
+        sad[i] = both & 0xffff;
+        if (i < 8)
+            sad[i + 1] = both >> 16;
+    }
 }
 
 /* struct fit of engine/time/motion.c */
@@ -360,17 +365,19 @@ static __device__ __forceinline__ void offer(found &best, time_vector v, time_ve
 static __device__ void try_others(const time_job &j, const quarter &q, int col, int row,
                                   time_vector expected, found &best)
 {
-    time_vector tried[5];
+    const time_vector all[5] = {{0, 0},
+                                twice(j, 1, col - 1, row),
+                                twice(j, 1, col + 1, row),
+                                twice(j, 1, col, row - 1),
+                                twice(j, 1, col, row + 1)};
 
 #pragma unroll
     for (int i = 0; i < 5; i++) {
-        const int dx = i == 1 ? -1 : i == 2 ? 1 : 0, dy = i == 3 ? -1 : i == 4 ? 1 : 0;
-        const time_vector v = i ? twice(j, 1, col + dx, row + dy) : time_vector{0, 0};
+        const time_vector v = all[i];
         bool again = abs(v.x - expected.x) <= 1 && abs(v.y - expected.y) <= 1;
 
-        tried[i] = v;
         for (int k = 0; k < i; k++)
-            again |= same(v, tried[k]);
+            again |= same(v, all[k]);
         if (__all_sync(ALL, again))
             continue;
         const uint32_t sad = compare(j, q, v);
@@ -404,7 +411,7 @@ static __device__ time_vector with_fraction(const time_job &j, const quarter &q,
 
 static __global__ void __launch_bounds__(128) search_full(const time_job j)
 {
-    const int quarter_of = threadIdx.x % QUARTERS;
+    const int part = threadIdx.x % QUARTERS;
     const int at = (blockIdx.x * blockDim.x + threadIdx.x) / QUARTERS;
     const int cols = j.shape.cols[0], n = cols * j.shape.rows[0];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
@@ -417,9 +424,9 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     const time_vector expected = twice(j, 1, col, row);
 
     q.x = TIME_BLOCK * col - TIME_BLOCK / 2;
-    q.y = TIME_BLOCK * row - TIME_BLOCK / 2 + quarter_of * QUARTER_ROWS;
+    q.y = TIME_BLOCK * row - TIME_BLOCK / 2 + part * OWN_ROWS;
 #pragma unroll
-    for (int i = 0; i < QUARTER_ROWS; i++)
+    for (int i = 0; i < OWN_ROWS; i++)
         load_bytes<4>(j, j.now.luma, q.x, q.y + i, q.now[i]);
     compare_around(j, q, expected, sad);
 #pragma unroll
@@ -428,7 +435,7 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     try_others(j, q, col, row, expected, best);
     const time_vector v = with_fraction(j, q, best, same(best.v, expected), sad);
 
-    if (quarter_of == 0 && at < n)
+    if (part == 0 && at < n)
         j.vector[0][at] = v;
 }
 
