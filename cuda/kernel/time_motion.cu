@@ -4,8 +4,8 @@
  * bytes, a quarter of what the contract calls a sample there, and are compared four at once. Most
  * candidates are 3x3 around an even vector: a thread that has them all loads each row of the frame
  * before once. A candidate that was there before can never win and is not compared again, so
- * what stands still costs a sixth of what moves. Four threads share a block: with two it is
- * each thread that takes long, with eight they have more to load (2026-11, NVIDIA H200). */
+ * what stands still costs a sixth of what moves. Four threads share a block, two at level 0:
+ * with fewer each of them takes long, with more they load the same rows more often. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -233,7 +233,13 @@ static __global__ void __launch_bounds__(128) search_between(const time_job j, i
 
 /* --- level 0: windows of 16x16 --- */
 
-#define OWN_ROWS 4 /* of the window, for a thread */
+#define HALVES 2 /* threads of a block, each with half of the window's rows */
+#define OWN_ROWS 8
+
+static __device__ __forceinline__ uint32_t add_halves(uint32_t v)
+{
+    return v + __shfl_xor_sync(ALL, v, 1);
+}
 
 static __device__ __forceinline__ uint32_t add_apart4(uint32_t sum, uint32_t a, uint32_t b)
 {
@@ -261,13 +267,13 @@ static __device__ __forceinline__ void load_bytes(const time_job &j, const uint8
 }
 
 /* A thread's rows of the window. */
-struct quarter {
+struct own_rows {
     int x, y;
     uint32_t now[OWN_ROWS][4];
 };
 
 /* The SAD of the whole window. */
-static __device__ uint32_t compare(const time_job &j, const quarter &q, time_vector v)
+static __device__ uint32_t compare(const time_job &j, const own_rows &q, time_vector v)
 {
     uint32_t sum = 0;
 
@@ -280,11 +286,11 @@ static __device__ uint32_t compare(const time_job &j, const quarter &q, time_vec
         for (int n = 0; n < 4; n++)
             sum = add_apart4(sum, q.now[i][n], before[n]);
     }
-    return add_quarters(sum);
+    return add_halves(sum);
 }
 
 /* The same for the 3x3 vectors around @v. */
-static __device__ void compare_around(const time_job &j, const quarter &q, time_vector v,
+static __device__ void compare_around(const time_job &j, const own_rows &q, time_vector v,
                                       uint32_t sad[9])
 {
 #pragma unroll
@@ -309,7 +315,7 @@ static __device__ void compare_around(const time_job &j, const quarter &q, time_
     }
 #pragma unroll
     for (int i = 0; i < 9; i += 2) { /* a whole SAD has 16 bits */
-        const uint32_t both = add_quarters(sad[i] | (i < 8 ? sad[i + 1] << 16 : 0));
+        const uint32_t both = add_halves(sad[i] | (i < 8 ? sad[i + 1] << 16 : 0));
 
         sad[i] = both & 0xffff;
         if (i < 8)
@@ -362,7 +368,7 @@ static __device__ __forceinline__ void offer(found &best, time_vector v, time_ve
 
 /* The candidates beside the 3x3: 0, and what the neighbours say. All threads of a warp compare if
  * one has to. */
-static __device__ void try_others(const time_job &j, const quarter &q, int col, int row,
+static __device__ void try_others(const time_job &j, const own_rows &q, int col, int row,
                                   time_vector expected, found &best)
 {
     const time_vector all[5] = {{0, 0},
@@ -387,7 +393,7 @@ static __device__ void try_others(const time_job &j, const quarter &q, int col, 
     }
 }
 
-static __device__ time_vector with_fraction(const time_job &j, const quarter &q, const found &best,
+static __device__ time_vector with_fraction(const time_job &j, const own_rows &q, const found &best,
                                             bool is_middle, const uint32_t sad[9])
 {
     uint32_t l = sad[3], r = sad[5], u = sad[1], d = sad[7];
@@ -411,11 +417,11 @@ static __device__ time_vector with_fraction(const time_job &j, const quarter &q,
 
 static __global__ void __launch_bounds__(128) search_full(const time_job j)
 {
-    const int part = threadIdx.x % QUARTERS;
-    const int at = (blockIdx.x * blockDim.x + threadIdx.x) / QUARTERS;
+    const int part = threadIdx.x % HALVES;
+    const int at = (blockIdx.x * blockDim.x + threadIdx.x) / HALVES;
     const int cols = j.shape.cols[0], n = cols * j.shape.rows[0];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
-    quarter q;
+    own_rows q;
     uint32_t sad[9];
     found best = {{0, 0}, 0, ALL};
 
@@ -455,7 +461,7 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
         status = start_early(search_between, (s.cols[k] * s.rows[k] * QUARTERS + 127) / 128, 128, 0,
                              stream, *j, k);
     if (status == cudaSuccess)
-        status = start_early(search_full, (s.cols[0] * s.rows[0] * QUARTERS + 127) / 128, 128, 0,
+        status = start_early(search_full, (s.cols[0] * s.rows[0] * HALVES + 127) / 128, 128, 0,
                              stream, *j);
     return bilateral_errno(status);
 }
