@@ -4,8 +4,8 @@
  * The arithmetic is that of engine/time/average.h, motion.h, noise_blocks.h and filter/noise.h.
  * Vectors and sums of noise are integers, the very ones of the reference. For a frame start, on one
  * stream and in this order, time_unpack(), time_search(), time_measure() and time_average() as far
- * as the filter needs them, and time_filter_start() at the end. Functions return 0 or -errno.
- * Context: any thread; the current device is meant. */
+ * as the filter needs them, and time_filter_start() at the end. What compares may run beside.
+ * Functions return 0 or -errno. Context: any thread; the current device is meant. */
 #include <stdbool.h>
 #include <stdint.h>
 
