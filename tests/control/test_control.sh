@@ -46,7 +46,7 @@ test_introspection() {
     expect out '^\.GetKey +method +s +s ' introspection
     expect out '^\.SetKey +method +ss +- ' introspection
     expect out '^\.Radius +property +i +5 +emits-change writable' introspection
-    expect out '^\.SigmaColor +property +s +"18" +emits-change writable' introspection
+    expect out '^\.SigmaColor +property +s +"auto" +emits-change writable' introspection
     expect out '^\.SigmaSpace +property +s +"auto" +emits-change writable' introspection
     expect out '^\.Input +property +s +"clip-\?.y4m" +emits-change *$' introspection
     expect out '^\.Preview +property +b +false +emits-change *$' introspection

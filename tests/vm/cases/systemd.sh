@@ -76,7 +76,7 @@ enter_session() {
 configure() {
     {
         printf '%s\n' "input = $camera_name" "radius = $2" 'size = 320x180' 'fps = 30' \
-            'format = yuyv' 'sigma-color = 40' 'latency-budget = off' "${@:3}"
+            'format = yuyv' 'sigma-color = 40' 'temporal = 1' 'latency-budget = off' "${@:3}"
     } > "$home/.config/bilatcam/$1.conf"
 }
 
@@ -92,7 +92,7 @@ drop_in() {
 # cases: the camera shows the same to all.
 picture_at() {
     if [ ! -e "../$1.raw" ]; then
-        settings=(--radius "$1" --sigma-color 40)
+        settings=(--radius "$1" --sigma-color 40 --temporal 1)
         make_expected yuyv 320x180 yuyv
         mv expected.raw "../$1.raw"
     fi
