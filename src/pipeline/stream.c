@@ -307,13 +307,17 @@ struct stream_feedback stream_feedback(struct stream *s)
     return feedback;
 }
 
-/* Three channels of the same noise make what auto goes by. Context: with the lock. */
+/* Three channels of the same noise make what auto goes by, with the mean or, where the budget
+ * leaves it out, without. Context: with the lock. */
 static double sigma_color_in_use(const struct stream *s)
 {
-    const struct filter *const f = &s->request.filter;
+    const char *search = s->feedback.search;
+    struct filter f = s->request.filter;
 
-    return f->sigma_color > 0.0 ? f->sigma_color
-                                : filter_auto_sigma_color(f, sqrt(3.0) * s->feedback.noise);
+    if (search && !strcmp(search, "none"))
+        f.temporal = 1;
+    return f.sigma_color > 0.0 ? f.sigma_color
+                               : filter_auto_sigma_color(&f, sqrt(3.0) * s->feedback.noise);
 }
 
 void stream_fill_status(struct stream *s, struct status *ret)

@@ -1,6 +1,7 @@
 /* Filters over time in the stages: what engines are asked to do, and what is shown of it. */
 #include "tests/pipeline/recorder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -264,12 +265,43 @@ static void test_mean(void **state)
     close_bench(&b);
 }
 
+static double sigma_color_of(struct bench *b, const struct filter *f, const char *search)
+{
+    const struct stream_feedback feedback = {.noise = 10.0, .search = search};
+
+    set_filter(f);
+    stream_set_feedback(b->stages.stream, &feedback);
+    return status_of(b).sigma_color / (10.0 * sqrt(3.0));
+}
+
+/* What auto stands for is another number where the budget leaves the mean out. */
+static void test_sigma_color(void **state)
+{
+    const struct filter mean = {.radius = 2, .sigma_space = 1, .temporal = 16};
+    const struct filter alone = {.radius = 2, .sigma_space = 1, .temporal = 1};
+    const double with = filter_auto_sigma_color(&mean, 1.0);
+    const double without = filter_auto_sigma_color(&alone, 1.0);
+    struct bench b = {0};
+
+    (void)state;
+    reset(UINT64_MAX, N_FRAMES, -1);
+    camera.file = true;
+    open_recorded(&b, 1, RECORDED_NEVER, 0);
+    run_bench(&b);
+    assert_true(without > 1.05 * with);
+    assert_true(fabs(sigma_color_of(&b, &mean, "on") - with) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &mean, "off") - with) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &mean, "none") - without) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &alone, "") - without) < 1e-9);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),  cmocka_unit_test(test_changes),
         cmocka_unit_test(test_probes), cmocka_unit_test(test_search),
-        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_mean),   cmocka_unit_test(test_sigma_color),
     };
 
     log_set_level(LOG_QUIET);
