@@ -1,5 +1,5 @@
 /* The CPU engine gives the same bytes of a clip whatever the number of threads, which is how a
- * picture is cut into parts, and whatever the set of row kernels. */
+ * picture is cut into parts, whatever the set of row kernels, and whatever was asked for before. */
 #include "tests/lib/unit.h"
 
 #include <stdlib.h>
@@ -105,10 +105,62 @@ static void test_same_bytes(void **state)
         }
 }
 
+/* The last of FRAMES pictures, of which those from @from on are shown: the first half filtered with
+ * @before, the others with @f. */
+static void run_change(int from, const struct filter *before, const struct filter *f,
+                       struct frame *out)
+{
+    const struct engine_config config = {.threads = 1};
+    struct frame in = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}, scratch = in;
+    struct engine *e;
+    struct error err;
+
+    *out = in;
+    assert_int_equal(engine_simd.create(&e, &config, &err), 0);
+    assert_int_equal(frame_alloc(&in) || frame_alloc(&scratch) || frame_alloc(out), 0);
+    for (int t = from; t < FRAMES; t++) {
+        paint(&in, &scratch, t);
+        in.t_capture_ns = t * INT64_C(33333333);
+        assert_int_equal(engine_simd.submit(e, &in, out, t < FRAMES / 2 ? before : f), 0);
+        assert_int_equal(engine_simd.collect(e), 0);
+    }
+    engine_simd.destroy(e);
+    frame_free(&in);
+    frame_free(&scratch);
+}
+
+/* Another mode ends the past, and nothing is left of the filter before. */
+static void test_changes(void **state)
+{
+    static const struct filter kinds[] = {
+        {.radius = 2, .sigma_space = 1.0, .sigma_color = 20.0, .temporal = 1},
+        {.radius = 2, .sigma_space = 1.0, .sigma_color = 20.0, .temporal = 16},
+        {.radius = 2,
+         .sigma_space = 1.0,
+         .sigma_color = 20.0,
+         .temporal = 3,
+         .temporal_mode = TEMPORAL_WINDOW},
+    };
+
+    (void)state;
+    (void)unsetenv("BILATCAM_CPU");
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            struct frame got, want;
+
+            run_change(0, &kinds[i], &kinds[k], &got);
+            run_change(i == k ? 0 : FRAMES / 2, &kinds[i], &kinds[k], &want);
+            assert_true(frame_squared_error(&got, &want) == 0.0);
+            frame_free(&got);
+            frame_free(&want);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_changes),
     };
 
     return cmocka_run_group_tests_name("CPU engine in time", tests, NULL, NULL);

@@ -122,7 +122,7 @@ static bool same_filter(const struct filter *a, const struct filter *b)
 {
     return a->radius == b->radius && a->sigma_space == b->sigma_space &&
            a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window &&
-           a->sigma_time == b->sigma_time;
+           a->temporal == b->temporal && a->sigma_time == b->sigma_time;
 }
 
 static void make_plan(struct simd *s, const struct frame *in, const struct filter *filter)
@@ -131,15 +131,15 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
     const bool each = filter_looks_back(filter);
     struct filter f = *filter;
 
+    if (filter_averages(filter))
+        f.temporal = 1; /* a mean is filtered like a frame */
     if (each)
         f.sigma_color = s->input.sigma_color;
-
     if (s->planned && same_filter(&s->filter, &f) && s->layout == layout && s->each == each &&
         s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
         return;
     if (each)
-        plan_make_each(&s->plan, &f, in->colour, layout,
-                       filter_averages(filter) ? 1 : filter->temporal);
+        plan_make_each(&s->plan, &f, in->colour, layout, f.temporal);
     else
         plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
     s->planned = true;
