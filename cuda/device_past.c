@@ -30,8 +30,8 @@ static struct time_shape shape_of(const struct frame *f)
         .vshift = info->vshift,
         .stride = align_up(f->width, 16) + 2 * TIME_PAD,
         .stride_c = align_up(f->width >> info->hshift, 16) + 2 * TIME_PAD,
-        .cells_x = (f->width + 1) / 2,
-        .cells_y = (f->height + 1) / 2,
+        .cells_x = past_cells(f->width),
+        .cells_y = past_cells(f->height),
         .top = motion_top_level(f->width, f->height),
     };
     int width = f->width, height = f->height;

@@ -261,32 +261,29 @@ static void log_passing(struct filtering *f, const struct filter_request *w)
         log_info("fast enough again: frames are filtered%s", changes);
 }
 
-static void log_mean(struct filtering *f, const struct job *j, const struct filter *asked)
+/* Of something that the budget leaves out, while frames are filtered. */
+static void log_less(const struct filtering *f, struct flips *flips, bool less, const char *is_less,
+                     const char *is_all)
 {
-    const bool alone = !filter_averages(&j->filter);
     char changes[64];
 
-    if (f->governor.passing || !filter_averages(asked) ||
-        !flipped(&f->alone, alone, f->t_done_ns, changes, sizeof(changes)))
+    if (!flipped(flips, less, f->t_done_ns, changes, sizeof(changes)))
         return;
-    if (alone)
-        log_info("too slow for the latency budget: each frame is filtered by itself%s", changes);
+    if (less)
+        log_info("too slow for the latency budget: %s%s", is_less, changes);
     else
-        log_info("fast enough again: frames are averaged%s", changes);
+        log_info("fast enough again: %s%s", is_all, changes);
 }
 
-static void log_search(struct filtering *f, const struct job *j)
+static void log_ladder(struct filtering *f, const struct filter *asked, const struct filter *used)
 {
-    const bool searchless = j->filter.no_search;
-    char changes[64];
-
-    if (f->governor.passing || !filter_averages(&j->filter) ||
-        !flipped(&f->searchless, searchless, f->t_done_ns, changes, sizeof(changes)))
+    if (f->governor.passing || !filter_averages(asked))
         return;
-    if (searchless)
-        log_info("too slow for the latency budget: what moves is not followed%s", changes);
-    else
-        log_info("fast enough again: what moves is followed%s", changes);
+    log_less(f, &f->alone, !filter_averages(used), "each frame is filtered by itself",
+             "frames are averaged");
+    if (filter_averages(used))
+        log_less(f, &f->searchless, used->no_search, "what moves is not followed",
+                 "what moves is followed");
 }
 
 static void govern(struct filtering *f, const struct job *j)
@@ -315,8 +312,7 @@ static void govern(struct filtering *f, const struct job *j)
         slot->budget_ns = governor_budget_ns(&f->governor);
     }
     log_passing(f, &w);
-    log_mean(f, j, &w.filter);
-    log_search(f, j);
+    log_ladder(f, &w.filter, &j->filter);
 }
 
 /* Waits for the oldest frame in flight and hands it on. */

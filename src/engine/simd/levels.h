@@ -16,12 +16,6 @@ struct levels {
     size_t cells;        /* likewise, counts */
 };
 
-/* Cells along @n luma samples; the last one may reach past the edge. */
-static inline int levels_cells(int n)
-{
-    return (n + 1) / 2;
-}
-
 static inline uint16_t *levels_row(const struct levels *l, int component, int y)
 {
     return l->sample[component] + (size_t)y * l->stride[component];

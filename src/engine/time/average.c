@@ -65,9 +65,10 @@ static bool make_memory(struct average *a, const struct frame *x)
         made = made && stored_alloc(&a->state[i], x) &&
                !pyramid_create(&a->pyramid[i], x->width, x->height);
     return made && !motion_create(&a->search, x->width, x->height) &&
-           field_alloc(&a->nu2, cells(x->width), cells(x->height)) && guess_alloc(&a->still, x) &&
-           guess_alloc(&a->moved, x) && field_alloc(&a->f, cells(x->width), cells(x->height)) &&
-           field_alloc(&a->n, cells(x->width), cells(x->height)) && a->counts;
+           field_alloc(&a->nu2, past_cells(x->width), past_cells(x->height)) &&
+           guess_alloc(&a->still, x) && guess_alloc(&a->moved, x) &&
+           field_alloc(&a->f, past_cells(x->width), past_cells(x->height)) &&
+           field_alloc(&a->n, past_cells(x->width), past_cells(x->height)) && a->counts;
 }
 
 void average_destroy(struct average *a)

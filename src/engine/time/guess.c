@@ -20,7 +20,7 @@ bool guess_alloc(struct guess *g, const struct frame *f)
                made;
     }
     for (size_t i = 0; i < sizeof(by_cell) / sizeof(by_cell[0]); i++)
-        made = field_alloc(by_cell[i], cells(f->width), cells(f->height)) && made;
+        made = field_alloc(by_cell[i], past_cells(f->width), past_cells(f->height)) && made;
     for (int i = 0; i < 3; i++)
         made = field_alloc(&g->e[i], f->width, f->height) && made;
     return made;
@@ -100,7 +100,7 @@ static double predict_count(const struct guess_input *in, int cx, int cy)
     const int px = cx + (int)floor(v.x / 16.0 + 0.5), py = cy + (int)floor(v.y / 16.0 + 0.5);
     double m;
 
-    if (px < 0 || py < 0 || px >= cells(in->x->width) || py >= cells(in->x->height))
+    if (px < 0 || py < 0 || px >= past_cells(in->x->width) || py >= past_cells(in->x->height))
         return 0.0;
     m = stored_count(in->before, px, py);
     return v.x % 8 || v.y % 8 ? fmin(m, MOST_BETWEEN) : m;

@@ -17,6 +17,13 @@ struct past {
     enum temporal_mode mode;
 };
 
+/* How many cells, of 2x2 luma samples by which pictures are compared (average.h), are along @n of
+ * them; the last one may reach past the edge. */
+static inline int past_cells(int n)
+{
+    return (n + 1) / 2;
+}
+
 /* Whether @x, to be filtered with @f, goes on. @x is the newest frame then. One that @f filters
  * by itself ends the past. */
 bool past_goes_on(struct past *p, const struct frame *x, const struct filter *f);

@@ -59,7 +59,7 @@ static double count_steps(const struct stored *s)
 
 static uint8_t *count_at(const struct stored *s, int cx, int cy)
 {
-    return &s->count[(size_t)cy * (size_t)cells(s->shape.width) + (size_t)cx];
+    return &s->count[(size_t)cy * (size_t)past_cells(s->shape.width) + (size_t)cx];
 }
 
 double stored_count(const struct stored *s, int cx, int cy)

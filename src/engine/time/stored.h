@@ -5,13 +5,8 @@
  * data. */
 #include <stdbool.h>
 
+#include "engine/time/past.h"
 #include "picture/frame.h"
-
-/* Cells along @n luma samples; the last one may reach past the edge. */
-static inline int cells(int n)
-{
-    return (n + 1) / 2;
-}
 
 struct stored {
     struct frame shape;

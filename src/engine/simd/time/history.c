@@ -111,7 +111,7 @@ void history_forget(struct history *h)
 /* For a number of each cell; what comes behind the last one may be read. */
 static size_t cells_bytes(const struct frame *raw)
 {
-    return raw->stride[0] / 2 * (size_t)levels_cells(raw->height) + 4 * MEAN_LINE;
+    return raw->stride[0] / 2 * (size_t)past_cells(raw->height) + 4 * MEAN_LINE;
 }
 
 static int levels_alloc(struct levels *l, const struct frame *raw)
@@ -187,7 +187,7 @@ static void measure_brightness(struct history *h, const struct frame *f, int fir
     for (int y = first; y < last; y += 2)
         h->kernels->brightness(raw_row(f, 0, y), raw_row(f, 0, y + 1),
                                h->brightness + LEVELS_PAD + (size_t)y / 2 * stride,
-                               levels_cells(f->width));
+                               past_cells(f->width));
 }
 
 /* Brings a band into planes, to the spare frame. */
@@ -264,7 +264,7 @@ static void begin_band(void *arg, int worker, int item)
                 to[x] = (uint16_t)(from[x] << 7);
         }
     for (int y = first; y < last; y += 2)
-        memset(levels_counts(now, y / 2), (int)h->job.steps, (size_t)levels_cells(f->width));
+        memset(levels_counts(now, y / 2), (int)h->job.steps, (size_t)past_cells(f->width));
 }
 
 /* Whole rows are read quickest, as long as there is enough to do for every thread. */

@@ -3,11 +3,10 @@
  *
  * DESIGN. A picture is cut into wide strips, and a strip is worked on from top to bottom, a row of
  * cells after the other: each step keeps the few rows that the next one needs in a ring, so that
- * all stays in the second-level cache. Samples are integers of 16 bits, and cells, of which there
- * are a quarter as many, are in single precision. The second guess, along the motion, is made only
- * near rows in which a block of the strip moved. Sums over 7 rows run on from row to row and are
- * integers; all others are taken afresh in a fixed order. So the result does not depend on how the
- * picture was cut.
+ * all stays in the second-level cache. Samples are integers of 16 bits; cells, a quarter as many,
+ * are in single precision. The second guess, along the motion, is made only near rows in which a
+ * block of the strip moved. Sums over 7 rows run on from row to row and are integers; all others
+ * are taken afresh in a fixed order. So the result does not depend on how the picture was cut.
  *
  * Every step works on whole vectors, whether a strip needs all of them or not: what lies outside of
  * the picture, or too near to the end of a line, is a number of no meaning.
@@ -18,10 +17,11 @@
  * them. */
 #include "engine/simd/levels.h"
 #include "engine/time/motion.h"
+#include "engine/time/past.h"
 #include "picture/colour.h"
 
-/* Of a line of cells, the strip's first one is at MEAN_EDGE; of a line of samples, of which there
- * are two to a cell, at twice that. Computed is what surrounds it from MEAN_FROM on. */
+/* Of a line of cells, the strip's first one is at MEAN_EDGE; of a line of samples, two to a
+ * cell, at twice that. Computed is what surrounds it from MEAN_FROM on. */
 #define MEAN_STRIP 1920 /* luma columns, at most */
 #define MEAN_FROM 32    /* whole vectors of every kind */
 #define MEAN_EDGE (MEAN_FROM + 8)

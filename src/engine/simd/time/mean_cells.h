@@ -63,7 +63,7 @@ static inline struct mean_rows4 mean_rows4(const struct mean_job *j, int compone
     struct mean_rows4 ret;
 
     for (int i = 0; i < 4; i++)
-        ret.at[i] = mean_inside(2 * row - 1 + i, j->x.height) >> mean_vshift(j, component) & 3;
+        ret.at[i] = frame_nearest(2 * row - 1 + i, j->x.height) >> mean_vshift(j, component) & 3;
     return ret;
 }
 

@@ -21,7 +21,7 @@ static inline void mean_sum_rows(const struct mean_job *j, struct mean_guess *g,
 {
     const int end = mean_end(j);
     const int rows = mean_rows(j);
-    const int out = mean_inside(row - 4, rows), in = mean_inside(row + 3, rows);
+    const int out = frame_nearest(row - 4, rows), in = frame_nearest(row + 3, rows);
 
     for (int c = 0; c < format_table[j->x.format].components; c++) {
         if (g->summed) {
@@ -29,7 +29,7 @@ static inline void mean_sum_rows(const struct mean_job *j, struct mean_guess *g,
         } else {
             memset(g->sum[c], 0, sizeof(g->sum[c]));
             for (int y = row - 3; y <= row + 3; y++)
-                mean_add(g->sum[c], g->clamped[mean_inside(y, rows) & 7][c], end);
+                mean_add(g->sum[c], g->clamped[frame_nearest(y, rows) & 7][c], end);
         }
         mean_pad_sums(j, g->sum[c], 3);
     }
@@ -119,7 +119,7 @@ static inline void mean_reach(const struct mean_job *j, struct mean_guess *g, in
         const int cells = g->next_fit + 3 < last ? g->next_fit + 3 : last;
 
         for (; g->next_cells <= cells; g->next_cells++) {
-            const int row = mean_inside(2 * g->next_cells + 2, j->x.height);
+            const int row = frame_nearest(2 * g->next_cells + 2, j->x.height);
 
             for (; g->next_row <= row; g->next_row++) {
                 if (g == &j->scratch->moved && g->next_row / MOTION_BLOCK >= g->next_block)
@@ -140,8 +140,8 @@ struct mean_rows3 {
 static inline struct mean_rows3 mean_rows3(const struct mean_job *j, float (*ring)[MEAN_LINE],
                                            int mask, int y)
 {
-    return (struct mean_rows3){ring[mean_inside(y - 1, mean_rows(j)) & mask], ring[y & mask],
-                               ring[mean_inside(y + 1, mean_rows(j)) & mask]};
+    return (struct mean_rows3){ring[frame_nearest(y - 1, mean_rows(j)) & mask], ring[y & mask],
+                               ring[frame_nearest(y + 1, mean_rows(j)) & mask]};
 }
 
 /* D and n' of row @y. */

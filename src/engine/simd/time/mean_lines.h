@@ -30,7 +30,7 @@ static inline ptrdiff_t mean_start(const struct mean_job *j, int component)
 /* Rows of cells. */
 static inline int mean_rows(const struct mean_job *j)
 {
-    return levels_cells(j->x.height);
+    return past_cells(j->x.height);
 }
 
 static inline const uint8_t *mean_raw_row(const struct mean_job *j, int component, int row)
@@ -57,11 +57,6 @@ static inline const uint8_t *mean_m_row(const struct mean_job *j, const struct m
 static inline const uint8_t *mean_brightness_row(const struct mean_job *j, int row)
 {
     return j->brightness + (size_t)row * j->before->cells + j->left / 2 - MEAN_EDGE;
-}
-
-static inline int mean_inside(int v, int size)
-{
-    return v < 0 ? 0 : v >= size ? size - 1 : v;
 }
 
 /* @a times @b / 32768, rounded; as compilers know it for one instruction. */

@@ -21,12 +21,12 @@ static inline const uint16_t *mean_fetch(const struct mean_job *j, int component
 {
     const int width = j->x.width >> mean_hshift(j, component);
     const int vshift = mean_vshift(j, component), height = (j->x.height + vshift) >> vshift;
-    const uint16_t *row = levels_row(j->before, component, mean_inside(y, height));
+    const uint16_t *row = levels_row(j->before, component, frame_nearest(y, height));
 
     if (x >= 0 && x + n <= width)
         return row + x;
     for (int i = 0; i < n; i++)
-        room[i] = row[mean_inside(x + i, width)];
+        room[i] = row[frame_nearest(x + i, width)];
     return room;
 }
 

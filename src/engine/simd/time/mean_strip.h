@@ -17,7 +17,7 @@ static inline bool mean_any_moved(const struct mean_job *j, int row)
 
 static inline void mean_strip(const struct mean_job *j)
 {
-    const int first = j->top / 2, last = levels_cells(j->bottom);
+    const int first = j->top / 2, last = past_cells(j->bottom);
     struct mean_scratch *w = j->scratch;
     bool moved = false;
 

@@ -72,7 +72,7 @@ NOISE_STEP int32_t noise_sum(const int16_t *a, int n)
     return sum;
 }
 
-/* S_ij of chroma over @n samples, for each of which there are @pixels; @luma has their sums. */
+/* S_ij of chroma over @n samples, each shared by @pixels; @luma has their sums. */
 NOISE_STEP void noise_products(struct noise_moments *m, const int16_t *luma, const int16_t *u,
                                const int16_t *v, int n, int pixels)
 {
