@@ -3,113 +3,33 @@
 #include <math.h>
 #include <string.h>
 
-#define STALL_NS 1000000000
 #define PROBE_NS 1000000000
 #define PROBE_SHARE 20 /* probes take at most one part in this of the time */
 
-/* All times cost[0]. The first, until a change of rung teaches better, is rather too much, so
- * that the first step down is far enough. */
-#define BASE_START 40.0
-#define BASE_MAX 400.0
-#define ALONE_START 0.6 /* of base */
-#define ALONE_MAX 0.95
-#define SEARCH_MAX 1000.0
-#define SEARCH_SECONDS 60 /* what was too dear for so long is tried again */
-
-#define LEARN_FRAMES 3
 #define UP_MARGIN 0.95         /* of the budget: what a higher rung must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
-#define JITTER_FRAMES 5        /* stamps that jitter are rarely off to the same side for longer */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
 
 static double budget_ns(const struct governor *g)
 {
-    return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval_ns;
-}
-
-static struct governor_cost cost_of(const struct governor *g, int64_t ns, int rung)
-{
-    const struct governor_config *c = &g->config;
-
-    return (struct governor_cost){.ns = (double)ns,
-                                  .units = c->cost[rung],
-                                  .searched = c->search && rung >= c->search,
-                                  .alone = rung < c->mean};
-}
-
-static bool same_rung(struct governor_cost a, struct governor_cost b)
-{
-    return a.alone == b.alone && a.units >= b.units && a.units <= b.units;
-}
-
-static double units_of(const struct governor *g, struct governor_cost c)
-{
-    return c.units + (c.searched ? g->search : 0.0) + (c.alone ? g->alone : g->base);
-}
-
-static double scale_of(const struct governor *g, struct governor_cost c)
-{
-    return c.ns / units_of(g, c);
-}
-
-/* What the table says of @rung, less what it saves without the mean. */
-static double rated(const struct governor *g, int rung)
-{
-    return g->config.cost[rung] - (rung < g->config.mean ? g->base - g->alone : 0.0);
-}
-
-/* The cheapest rung from @from to @to; of several the highest. */
-static int cheapest(const struct governor *g, int from, int to)
-{
-    int best = to;
-
-    for (int r = to - 1; r >= from; r--)
-        if (rated(g, r) < rated(g, best))
-            best = r;
-    return best;
+    return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval.ns;
 }
 
 static void set_config(struct governor *g, const struct governor_config *config)
 {
-    const bool alone = config->lowest < config->mean;
+    const struct ladder *l = &config->ladder;
 
     g->config = *config;
-    g->config.lowest = cheapest(g, config->lowest, alone ? config->mean - 1 : config->top);
-}
-
-/* Where the ladder of @g has what @rung of @before was. */
-static int moved(const struct governor *g, const struct governor_config *before, int rung)
-{
-    const struct governor_config *c = &g->config;
-
-    if (!c->mean != !before->mean)
-        return c->top;
-    if (!c->mean)
-        return least(rung, c->top);
-    if (rung >= before->search)
-        return least(rung - before->search + c->search, c->top);
-    if (rung >= before->mean)
-        return least(rung - before->mean + c->mean, c->search - 1);
-    return least(rung, c->mean - 1);
+    g->config.ladder.lowest =
+        cheapest_rung(&g->model, l, l->lowest, l->lowest < l->mean ? l->mean - 1 : l->top);
 }
 
 void governor_init(struct governor *g, const struct governor_config *config)
 {
     memset(g, 0, sizeof(*g));
-    g->base = BASE_START * config->cost[0];
-    g->alone = ALONE_START * g->base;
-    g->interval_ns = (double)config->interval_ns;
-    g->limit = config->top;
+    cost_model_init(&g->model, &config->ladder);
+    g->interval.ns = (double)config->interval_ns;
+    g->limit = config->ladder.top;
     for (int i = 0; i < GOVERNOR_SECONDS; i++)
         g->high_cost[i].units = 1.0;
     set_config(g, config);
@@ -117,37 +37,37 @@ void governor_init(struct governor *g, const struct governor_config *config)
 
 static bool same_config(const struct governor_config *a, const struct governor_config *b)
 {
-    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns && a->top == b->top &&
-           a->lowest == b->lowest && a->mean == b->mean && a->search == b->search &&
-           a->warm_up == b->warm_up && !memcmp(a->cost, b->cost, sizeof(a->cost));
+    return a->budget_ns == b->budget_ns && a->interval_ns == b->interval_ns &&
+           a->warm_up == b->warm_up && !memcmp(&a->ladder, &b->ladder, sizeof(a->ladder));
 }
 
 void governor_configure(struct governor *g, const struct governor_config *config)
 {
     const struct governor_config before = g->config;
+    const struct ladder *l = &g->config.ladder;
 
     set_config(g, config);
     if (same_config(&before, &g->config))
         return;
-    if (memcmp(before.cost, config->cost, sizeof(before.cost)))
-        g->now_frames = 0;
+    if (memcmp(before.ladder.cost, l->cost, sizeof(l->cost)))
+        g->model.now_frames = 0;
     if (g->passing)
-        g->t_probe_ns = g->t_last_ns; /* what did not fit may fit now */
+        g->t_probe_ns = g->interval.t_last_ns; /* what did not fit may fit now */
     else if (g->fail_scale <= 0.0)
-        g->limit = config->top;
+        g->limit = l->top;
     else
-        g->limit = cheapest(g, most(moved(g, &before, g->limit), g->config.lowest), config->top);
+        g->limit = cheapest_rung(&g->model, l, ladder_moved(&before.ladder, l, g->limit), l->top);
 }
 
-static struct governor_cost second_highest_cost(const struct governor *g)
+static struct frame_cost second_highest_cost(const struct governor *g)
 {
-    struct governor_cost first = {.units = 1.0}, second = {.units = 1.0};
+    struct frame_cost first = {.units = 1.0}, second = {.units = 1.0};
 
     for (int i = 0; i < g->n; i++) {
-        if (scale_of(g, g->cost[i]) > scale_of(g, first)) {
+        if (cost_scale(&g->model, g->cost[i]) > cost_scale(&g->model, first)) {
             second = first;
             first = g->cost[i];
-        } else if (scale_of(g, g->cost[i]) > scale_of(g, second)) {
+        } else if (cost_scale(&g->model, g->cost[i]) > cost_scale(&g->model, second)) {
             second = g->cost[i];
         }
     }
@@ -165,140 +85,6 @@ static double second_highest_other(const struct governor *g)
     return second;
 }
 
-/* Stamps that jitter must not make the budget waver with them: too long an interval makes the next
- * one too short. A camera that has changed its rate is off to the same side every time. No jitter
- * makes two intervals in a row more than twice as long, and the first one is only compared with
- * what the camera announced. */
-static void smooth_interval(struct governor *g, double interval)
-{
-    const double off = interval - g->interval_ns;
-    const bool first = g->n_off == 0;
-    double weight = 0.05;
-
-    g->n_off = (off > 0.0) == g->off_above ? g->n_off + 1 : 1;
-    g->off_above = off > 0.0;
-    if (off > g->interval_ns && (first || g->n_off > 1))
-        weight = 0.5;
-    else if (g->n_off > JITTER_FRAMES)
-        weight = 0.2;
-    g->interval_ns += weight * off;
-}
-
-/* The frame interval, from timestamps and frame numbers, so that frames lost on the way do not
- * count as a slower camera. A pause, a clock that stands still or runs back says nothing. */
-static void follow_interval(struct governor *g, const struct governor_sample *s)
-{
-    const int64_t dt = s->t_capture_ns - g->t_last_ns;
-    const uint64_t frames = s->seq - g->last_seq;
-
-    if (g->started && dt > 0 && dt < STALL_NS && s->seq > g->last_seq && frames < 100) {
-        const double interval = (double)dt / (double)frames;
-
-        if (g->interval_ns > 0.0)
-            smooth_interval(g, interval);
-        else
-            g->interval_ns = interval;
-    }
-    g->started = true;
-    g->t_last_ns = s->t_capture_ns;
-    g->last_seq = s->seq;
-}
-
-/* What the search comes to is learnt only where the rung rises, as the load is steady then. */
-static void learn_search(struct governor *g, double slope)
-{
-    const double *cost = g->config.cost;
-    const double none = cost[g->config.search - 1] - cost[g->config.search];
-    double fixed = g->now.ns / slope - g->now.units;
-
-    if (!g->old.searched)
-        fixed = g->now.ns / scale_of(g, g->old) - g->now.units;
-    else if (slope <= 0.0 || fixed > BASE_MAX * cost[0])
-        return;
-    g->search = fmin(fmax(fixed - g->base, none), SEARCH_MAX * cost[0]);
-}
-
-/* Two rungs and what they cost under the same load tell the fixed part of the cost: -1 where the
- * load changed with the rung, which gives nonsense that is mostly out of range. */
-static double fixed_part(const struct governor *g)
-{
-    const double slope = (g->now.ns - g->old.ns) / (g->now.units - g->old.units);
-    const double fixed = slope > 0.0 ? g->now.ns / slope - g->now.units : -1.0;
-
-    return fixed <= BASE_MAX * g->config.cost[0] ? fixed : -1.0;
-}
-
-/* The mean costs something. */
-static void set_base(struct governor *g, double base)
-{
-    g->base = fmax(base, g->alone / ALONE_MAX);
-}
-
-/* From a rung with the mean to one without it, or back. The search's cost is not known well enough
- * to learn from. */
-static void learn_mean(struct governor *g)
-{
-    const struct governor_cost without = g->now.alone ? g->now : g->old;
-    const struct governor_cost with = g->now.alone ? g->old : g->now;
-    const double base = with.ns / scale_of(g, without) - with.units;
-
-    if (!with.searched && without.ns > 0.0)
-        set_base(g, base);
-}
-
-/* From one rung without the mean to another. What the lowest with it costs beside them stays. */
-static void learn_alone(struct governor *g)
-{
-    const double fixed = fixed_part(g), lowest = g->config.cost[g->config.mean];
-    const double times = (lowest + g->base) / (g->now.units + g->alone);
-
-    if (fixed < 0.0)
-        return;
-    g->alone += 0.3 * (fixed - g->alone);
-    set_base(g, times * (g->now.units + g->alone) - lowest);
-}
-
-static void learn(struct governor *g)
-{
-    const double fixed = fixed_part(g), base = g->base;
-
-    if (g->old.units <= 0.0)
-        return;
-    if (g->now.alone != g->old.alone) {
-        learn_mean(g);
-        return;
-    }
-    if (g->now.alone) {
-        learn_alone(g);
-        return;
-    }
-    if (g->now.searched && g->now.units > g->old.units)
-        learn_search(g, (g->now.ns - g->old.ns) / (g->now.units - g->old.units));
-    if (g->now.searched || g->old.searched)
-        return;
-    if (fixed >= 0.0)
-        g->base += (g->base_known ? 0.3 : 1.0) * (fixed - g->base);
-    g->base_known = true;
-    g->alone *= base > 0.0 ? g->base / base : 1.0;
-}
-
-/* The costs that are learnt from are those just before and just after a change of rung, so that
- * a step in load that caused it is in both. */
-static void follow_cost(struct governor *g, struct governor_cost c)
-{
-    if (!same_rung(c, g->now)) {
-        g->old = g->now_frames >= LEARN_FRAMES ? g->now : (struct governor_cost){0};
-        g->now = c;
-        g->now_frames = 0;
-    }
-    g->now_frames++;
-    g->now.ns += 0.5 * (c.ns - g->now.ns);
-    if (g->now_frames == LEARN_FRAMES) {
-        g->n_falls = 0;
-        learn(g);
-    }
-}
-
 /* Clears what the last ten seconds held before, up to @second. */
 static void forget_seconds(struct governor *g, int64_t second)
 {
@@ -309,7 +95,7 @@ static void forget_seconds(struct governor *g, int64_t second)
 
         if (passed > 0 && k >= passed)
             break;
-        g->high_cost[slot] = (struct governor_cost){.units = 1.0};
+        g->high_cost[slot] = (struct frame_cost){.units = 1.0};
         g->high_other[slot] = 0.0;
     }
     g->second = second;
@@ -327,15 +113,15 @@ static void follow_camera(struct governor *g, int64_t camera_ns)
     memset(g->other, 0, sizeof(g->other));
     memset(g->high_other, 0, sizeof(g->high_other));
     if (g->passing)
-        g->t_probe_ns = g->t_last_ns;
+        g->t_probe_ns = g->interval.t_last_ns;
 }
 
-static void follow_load(struct governor *g, const struct governor_sample *s, struct governor_cost c)
+static void follow_load(struct governor *g, const struct governor_sample *s, struct frame_cost c)
 {
-    const double scale = scale_of(g, c);
+    const double scale = cost_scale(&g->model, c);
     const int64_t second = s->t_capture_ns / 1000000000;
     const int slot = (int)((uint64_t)second % GOVERNOR_SECONDS);
-    struct governor_cost high;
+    struct frame_cost high;
 
     g->mean_scale = g->mean_scale > 0.0 ? g->mean_scale + 0.1 * (scale - g->mean_scale) : scale;
     if (g->fail_scale > 0.0 && g->mean_scale > g->fail_scale)
@@ -345,13 +131,10 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
     g->next = (g->next + 1) % GOVERNOR_WINDOW;
     g->n += g->n < GOVERNOR_WINDOW;
 
-    if (c.searched || second - g->search_second > SEARCH_SECONDS) {
-        g->search = c.searched ? g->search : 0.0;
-        g->search_second = second;
-    }
+    cost_model_keep_search(&g->model, c.searched, second);
     forget_seconds(g, second);
     high = second_highest_cost(g);
-    if (scale_of(g, high) > scale_of(g, g->high_cost[slot]))
+    if (cost_scale(&g->model, high) > cost_scale(&g->model, g->high_cost[slot]))
         g->high_cost[slot] = high;
     g->high_other[slot] = fmax(g->high_other[slot], second_highest_other(g));
 }
@@ -359,14 +142,14 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
 /* A rung fits when the picture is not late and the filter keeps up with the camera. */
 static bool fits(const struct governor *g, double scale, double other, int rung, double margin)
 {
-    const double cost = scale * units_of(g, cost_of(g, 0, rung));
+    const double cost = scale * cost_units(&g->model, frame_cost(&g->config.ladder, 0, rung));
 
-    return other + cost <= margin * budget_ns(g) && cost <= g->interval_ns;
+    return other + cost <= margin * budget_ns(g) && cost <= g->interval.ns;
 }
 
 static bool fits_recently(const struct governor *g, int rung, double margin)
 {
-    const double scale = scale_of(g, second_highest_cost(g));
+    const double scale = cost_scale(&g->model, second_highest_cost(g));
 
     return fits(g, scale, second_highest_other(g), rung, margin);
 }
@@ -375,7 +158,7 @@ static bool fits_recently(const struct governor *g, int rung, double margin)
  * reckoned from what other rungs cost. */
 static bool measured_too_slow(const struct governor *g)
 {
-    const struct governor_cost own = cost_of(g, 0, g->limit);
+    const struct frame_cost own = frame_cost(&g->config.ladder, 0, g->limit);
     const double other = second_highest_other(g);
     double first = 0.0, second = 0.0;
 
@@ -384,7 +167,7 @@ static bool measured_too_slow(const struct governor *g)
             second = fmax(second, fmin(first, g->cost[i].ns));
             first = fmax(first, g->cost[i].ns);
         }
-    return second > 0.0 && (other + second > budget_ns(g) || second > g->interval_ns);
+    return second > 0.0 && (other + second > budget_ns(g) || second > g->interval.ns);
 }
 
 static bool fitted_for_long(const struct governor *g, int rung)
@@ -392,7 +175,7 @@ static bool fitted_for_long(const struct governor *g, int rung)
     double scale = 0.0, other = 0.0;
 
     for (int i = 0; i < GOVERNOR_SECONDS; i++) {
-        scale = fmax(scale, scale_of(g, g->high_cost[i]));
+        scale = fmax(scale, cost_scale(&g->model, g->high_cost[i]));
         other = fmax(other, g->high_other[i]);
     }
     return fits(g, scale, other, rung, UP_MARGIN);
@@ -402,22 +185,24 @@ static bool fitted_for_long(const struct governor *g, int rung)
  * unfiltered before the lowest itself has been tried. */
 static void go_down(struct governor *g)
 {
+    const struct ladder *l = &g->config.ladder;
+
     /* A higher rung that was just tried costs more than the model said. */
-    if (g->now_frames < LEARN_FRAMES)
-        learn(g);
+    if (!cost_model_settled(&g->model))
+        cost_model_learn(&g->model, l);
     g->fail_scale = fmax(g->fail_scale, g->mean_scale);
-    if (g->limit <= g->config.lowest) {
+    if (g->limit <= l->lowest) {
         g->limit = 0;
         g->passing = true;
-        g->t_probe_ns = g->t_last_ns + PROBE_NS;
+        g->t_probe_ns = g->interval.t_last_ns + PROBE_NS;
         return;
     }
     /* The model is far off: what to try next is the lowest rung with the mean, or one without. */
-    if (++g->n_falls > 1 && g->limit > g->config.mean && g->config.lowest < g->config.mean)
-        g->limit = g->config.mean;
+    if (++g->n_falls > 1 && g->limit > l->mean && l->lowest < l->mean)
+        g->limit = l->mean;
     do
         g->limit--; /* what costs no less fits no better */
-    while (g->limit > g->config.lowest && !fits_recently(g, g->limit, UP_MARGIN));
+    while (g->limit > l->lowest && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
 /* Whether what begins on rung @first did on the way from @limit to @rung, or just has. */
@@ -428,18 +213,19 @@ static bool begins(int first, int limit, int rung)
 
 static void go_up(struct governor *g)
 {
-    const int rung = cheapest(g, g->limit + 1, g->config.top);
+    const struct ladder *l = &g->config.ladder;
+    const int rung = cheapest_rung(&g->model, l, g->limit + 1, l->top);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
     /* What the mean or the search costs is learnt from it alone: from steady costs before it, and
      * before more comes to it. */
-    if ((begins(g->config.mean, g->limit, rung) || begins(g->config.search, g->limit, rung)) &&
-        g->now_frames < LEARN_FRAMES)
+    if ((begins(l->mean, g->limit, rung) || begins(l->search, g->limit, rung)) &&
+        !cost_model_settled(&g->model))
         return;
     if (!fitted_for_long(g, rung) && !(relieved && fits_recently(g, rung, UP_MARGIN)))
         return;
     g->limit = rung;
-    if (g->limit == g->config.top)
+    if (g->limit == l->top)
         g->fail_scale = 0.0;
 }
 
@@ -451,20 +237,20 @@ static int step_passing(struct governor *g, const struct governor_sample *s)
     if (s->rung == 0) {
         g->n_probed = 0;
         g->probed_ns = 0;
-        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.lowest;
+        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.ladder.lowest;
     }
     g->probed_ns += s->filter_ns;
     if (++g->n_probed < g->config.warm_up)
-        return g->config.lowest;
-    g->mean_scale = scale_of(g, cost_of(g, s->filter_ns, s->rung));
-    if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.lowest, UP_MARGIN)) {
+        return g->config.ladder.lowest;
+    g->mean_scale = cost_scale(&g->model, frame_cost(&g->config.ladder, s->filter_ns, s->rung));
+    if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.ladder.lowest, UP_MARGIN)) {
         wait_ns = PROBE_SHARE * g->probed_ns;
         g->t_probe_ns = s->t_capture_ns + (wait_ns > PROBE_NS ? wait_ns : PROBE_NS);
         return 0;
     }
     g->passing = false;
     g->n = g->next = 0;
-    return g->config.lowest;
+    return g->config.ladder.lowest;
 }
 
 int64_t governor_budget_ns(const struct governor *g)
@@ -474,26 +260,30 @@ int64_t governor_budget_ns(const struct governor *g)
 
 int governor_step(struct governor *g, const struct governor_sample *s)
 {
-    follow_interval(g, s);
+    const struct ladder *l = &g->config.ladder;
+
+    frame_interval_step(&g->interval, s->t_capture_ns, s->seq);
     follow_camera(g, s->camera_ns);
-    if (g->config.top == 0 || g->interval_ns <= 0.0)
-        return g->limit = g->config.top;
+    if (l->top == 0 || g->interval.ns <= 0.0)
+        return g->limit = l->top;
     if (g->passing)
         return g->limit = step_passing(g, s);
     if (s->rung > 0) {
-        const struct governor_cost c = cost_of(g, s->filter_ns, s->rung);
+        const struct frame_cost c = frame_cost(l, s->filter_ns, s->rung);
 
-        if (c.alone != g->now.alone && g->n_cold < g->config.warm_up - 1) {
+        if (c.alone != g->model.now.alone && g->n_cold < g->config.warm_up - 1) {
             g->n_cold++;
             return g->limit;
         }
         g->n_cold = 0;
-        follow_cost(g, c);
+        cost_model_follow(&g->model, l, c);
+        if (cost_model_settled(&g->model))
+            g->n_falls = 0;
         follow_load(g, s, c);
     }
     if (measured_too_slow(g))
         go_down(g);
-    else if (g->limit < g->config.top)
+    else if (g->limit < l->top)
         go_up(g);
     return g->limit;
 }

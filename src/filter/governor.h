@@ -4,13 +4,10 @@
  * allocation; its notion of time is the camera's timestamps. Context: plain data, one owner (the
  * filter thread).
  *
- * The model is ns(r) = scale * (cost[r] + base): `scale` follows the machine's load frame by
- * frame, `base` (what every rung costs besides) is learnt when the rung changes. So are `search`,
- * how much more than the table says the search for motion costs on this engine, and `alone`, which
- * takes the place of `base` without a mean over frames: the rest is what that costs. What is held
- * against the budget is a high percentile, the second highest of the last GOVERNOR_WINDOW frames,
- * so that one spike changes nothing and a step in load acts after two frames. The present rung is
- * judged by what it was measured to cost, others by the model.
+ * What it costs on other rungs is known from cost_model.h. What is held against the budget is a
+ * high percentile, the second highest of the last GOVERNOR_WINDOW frames, so that one spike changes
+ * nothing and a step in load acts after two frames. The present rung is judged by what it was
+ * measured to cost, others by the model.
  *   down: at once, to the highest rung that fits.
  *   up:   one rung per frame, where the higher one would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
@@ -30,7 +27,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "filter/ladder.h"
+#include "filter/cost_model.h"
+#include "filter/frame_interval.h"
 
 #define GOVERNOR_WINDOW 24
 #define GOVERNOR_SECONDS 10
@@ -38,15 +36,8 @@
 struct governor_config {
     int64_t budget_ns;   /* > 0: fixed; 0: one frame interval */
     int64_t interval_ns; /* of the source, as announced; 0 = unknown, will be measured */
-    int top;             /* the rung asked for; 0 = frames pass */
-    int lowest;          /* at least 1 */
-    int mean;            /* the first rung with a mean over frames; 0 = there is none */
-    int search;          /* the first rung with a search for motion; 0 = there is none */
     int warm_up;         /* frames, after a gap, until one costs what all that follow do; 0 = 1 */
-
-    /* What a frame costs on each rung, compared with others: above 0, in a unit that stays the
-     * same. cost[0], a window of one pixel, is the measure for `base` until that is learnt. */
-    double cost[LADDER_RUNGS];
+    struct ladder ladder;
 };
 
 struct governor_sample {
@@ -58,44 +49,28 @@ struct governor_sample {
     int rung;          /* what it was filtered with */
 };
 
-struct governor_cost {
-    double ns, units; /* as measured, and as in `cost` of the config */
-    bool searched;    /* `search` comes to the units */
-    bool alone;       /* without the mean over frames, which other rungs have */
-};
-
 struct governor {
     struct governor_config config;
     int limit;    /* the answer: rung for the next frame */
     bool passing; /* even the lowest is too slow: limit is 0, or the lowest for a probe */
 
-    double interval_ns; /* estimate; 0 = not known yet */
-    bool off_above;     /* whether the last interval was longer than that */
-    int n_off;          /* intervals in a row that were off to that side */
-    int64_t t_last_ns, t_probe_ns;
+    struct frame_interval interval;
+    struct cost_model model;
+    int64_t t_probe_ns;
     int n_probed; /* frames of this probe so far, and their cost */
     int64_t probed_ns;
     int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
-    uint64_t last_seq;
-    bool started;
 
-    double base;           /* fixed cost, in the unit of `cost` */
-    bool base_known;       /* learnt at least once */
-    double alone;          /* in its place where each frame is filtered by itself */
-    double search;         /* in that unit; may be negative */
-    int64_t search_second; /* when there was one last */
-    double mean_scale;     /* ns per unit, smoothed; 0 = not known yet */
-    double fail_scale;     /* highest mean_scale since the limit went down; 0 = not limited */
-    struct governor_cost old, now; /* recent cost on the rung before and on the present one */
-    int now_frames;
-    int n_falls; /* steps down in a row, each after too few frames to learn from */
-    int n_cold;  /* frames that were ignored, as the mean has just begun or ended */
+    double mean_scale; /* ns per unit, smoothed; 0 = not known yet */
+    double fail_scale; /* highest mean_scale since the limit went down; 0 = not limited */
+    int n_falls;       /* steps down in a row, each after too few frames to learn from */
+    int n_cold;        /* frames that were ignored, as the mean has just begun or ended */
 
     int n; /* frames in the window, the newest at (next - 1) */
     int next;
-    struct governor_cost cost[GOVERNOR_WINDOW];
+    struct frame_cost cost[GOVERNOR_WINDOW];
     double other[GOVERNOR_WINDOW];
-    struct governor_cost high_cost[GOVERNOR_SECONDS]; /* percentile of each of the last seconds */
+    struct frame_cost high_cost[GOVERNOR_SECONDS]; /* percentile of each of the last seconds */
     double high_other[GOVERNOR_SECONDS];
     int64_t second;
 };

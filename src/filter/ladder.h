@@ -1,7 +1,7 @@
 #pragma once
-/* The ladder by which a filter becomes cheaper, for the governor. Rung 0 lets frames pass, and
- * ladder_top() is all that was asked for. Between them a rung is a radius. Where the filter
- * averages over frames, what is left out comes in this order, from the top:
+/* The ladder by which a filter becomes cheaper, for the governor. Rung 0 lets frames pass, and the
+ * top is all that was asked for. Between them a rung is a radius. Where the filter averages over
+ * frames, what is left out comes in this order, from the top:
  *   - the radius goes down to 3, or to radius_min where that is more. With a mean over frames a
  *     radius above 3 improves a picture least (docs/quality.md: 0.4 dB);
  *   - the search for motion is left out, and the radius goes down further, to radius_min;
@@ -16,21 +16,21 @@
 /* Each radius without a mean, with one, the smallest also without a search, and 0. */
 #define LADDER_RUNGS (2 * FILTER_MAX_RADIUS + 2)
 
-/* The rung of @asked itself; 0: it does nothing. */
-int ladder_top(const struct filter *asked, int radius_min);
+struct ladder {
+    int top;    /* the rung of all that was asked for; 0: it does nothing */
+    int lowest; /* at least 1, where there is a top */
+    int mean; /* the first rung with a mean over frames, those below have none; 0: there is none */
+    int search; /* the first rung with a search for motion; 0: there is none */
 
-/* The lowest rung but 0. */
-int ladder_lowest(const struct filter *asked, int radius_min);
+    /* What a frame costs on each rung, compared with others, but for a fixed part: above 0, in
+     * taps, or another unit that stays the same. cost[0] is a window of one pixel. */
+    double cost[LADDER_RUNGS];
+};
 
-/* The first rung with a mean over frames; 0: there is none. Those below filter each frame by
- * itself. */
-int ladder_mean(const struct filter *asked);
-
-/* The first rung with a search for motion; 0: there is none. */
-int ladder_search(const struct filter *asked, int radius_min);
+void ladder_init(struct ladder *l, const struct filter *asked, int radius_min);
 
 /* What is done on @rung. */
 struct filter ladder_filter(const struct filter *asked, int radius_min, int rung);
 
-/* What a frame costs on each rung, in taps. */
-void ladder_cost(const struct filter *asked, int radius_min, double ret_cost[LADDER_RUNGS]);
+/* Where @to has what @rung of @from was. */
+int ladder_moved(const struct ladder *from, const struct ladder *to, int rung);

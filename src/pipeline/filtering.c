@@ -17,18 +17,12 @@ static bool governed(const struct stream *s, const struct filter_request *w)
 static struct governor_config governor_request(const struct stream *s,
                                                const struct filter_request *w)
 {
-    struct governor_config ret = {
+    return (struct governor_config){
         .budget_ns = w->latency_budget > 0 ? w->latency_budget : 0,
         .interval_ns = stream_interval_ns(s),
-        .top = ladder_top(&w->filter, w->radius_min),
-        .lowest = ladder_lowest(&w->filter, w->radius_min),
-        .mean = ladder_mean(&w->filter),
-        .search = ladder_search(&w->filter, w->radius_min),
         .warm_up = filter_warm_up(&w->filter),
+        .ladder = w->ladder,
     };
-
-    memcpy(ret.cost, w->cost, sizeof(ret.cost));
-    return ret;
 }
 
 static void publish_engine(const struct filtering *f)
@@ -213,7 +207,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     int r;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
-    j->rung = ladder_top(&w.filter, w.radius_min);
+    j->rung = w.ladder.top;
     if (governed(s, &w)) {
         const struct governor_config limits = governor_request(s, &w);
 
@@ -254,9 +248,10 @@ static void log_passing(struct filtering *f, const struct filter_request *w)
     if (!flipped(&f->passing, passing, f->t_done_ns, changes, sizeof(changes)))
         return;
     if (passing)
-        log_warning("too slow for the latency budget even at radius %d: frames pass unfiltered%s",
-                    ladder_filter(&w->filter, w->radius_min, f->governor.config.lowest).radius,
-                    changes);
+        log_warning(
+            "too slow for the latency budget even at radius %d: frames pass unfiltered%s",
+            ladder_filter(&w->filter, w->radius_min, f->governor.config.ladder.lowest).radius,
+            changes);
     else
         log_info("fast enough again: frames are filtered%s", changes);
 }

@@ -10,7 +10,6 @@ struct filter_request pipeline_filter_request(const struct settings *s)
     };
 
     settings_filter(s, &w.filter);
-    ladder_cost(&w.filter, w.radius_min, w.cost);
     return w;
 }
 

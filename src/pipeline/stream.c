@@ -161,8 +161,11 @@ struct stats_recorder *stream_stats(const struct stream *s)
 
 void stream_set_filter_request(struct stream *s, const struct filter_request *request)
 {
+    struct filter_request made = *request;
+
+    ladder_init(&made.ladder, &made.filter, made.radius_min);
     lock(s);
-    s->request = *request;
+    s->request = made;
     unlock(s);
     stream_signal(s, STREAM_EVENT_CHANGE);
 }

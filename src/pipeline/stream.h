@@ -63,7 +63,7 @@ struct filter_request {
     struct filter filter;
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     int radius_min;
-    double cost[LADDER_RUNGS]; /* of a frame on each rung, as in the governor's config */
+    struct ladder ladder; /* of all that; stream_set_filter_request() makes it */
 };
 
 void stream_set_filter_request(struct stream *s, const struct filter_request *request);

@@ -13,9 +13,9 @@ static double uniform(uint64_t *rng)
 struct governor_config request_of(int radius, int64_t interval_ns)
 {
     const struct filter disc = {.radius = radius, .window = WINDOW_DISC};
-    struct governor_config ret = {.interval_ns = interval_ns, .top = radius, .lowest = 1};
+    struct governor_config ret = {.interval_ns = interval_ns};
 
-    ladder_cost(&disc, 1, ret.cost);
+    ladder_init(&ret.ladder, &disc, 1);
     return ret;
 }
 
@@ -28,7 +28,7 @@ void start(struct run *r, int radius, int64_t interval_ns, struct machine m)
     r->machine.rng = 42;
     r->interval_ns = interval_ns;
     r->t_ns = 1000000000;
-    memcpy(r->cost, config.cost, sizeof(r->cost));
+    memcpy(r->cost, config.ladder.cost, sizeof(r->cost));
     governor_init(&r->governor, &config);
 }
 
@@ -54,7 +54,7 @@ void frame(struct run *r, double load)
     const double other_ns = m->other_ns + late_reading(r, &t_capture_ns, &camera_ns);
     const int radius = r->governor.limit;
     const double noise = 1.0 + m->noise * (2.0 * uniform(&m->rng) - 1.0);
-    const bool alone = radius < r->governor.config.mean;
+    const bool alone = radius < r->governor.config.ladder.mean;
     const bool fresh =
         r->fresh > 0.0 && (alone != r->alone || r->t_ns - r->t_filtered_ns > 250000000);
     const double taps = r->cost[radius] * (fresh ? r->fresh : 1.0);

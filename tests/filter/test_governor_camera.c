@@ -55,7 +55,7 @@ static void test_strange_clocks(void **state)
         r.seq++;
         r.t_ns += r.interval_ns;
     }
-    assert_true(fabs(r.governor.interval_ns - 33333333) < 3 * MS);
+    assert_true(fabs(r.governor.interval.ns - 33333333) < 3 * MS);
     assert_int_equal(r.radius[r.n - 1], 10);
 }
 
@@ -183,7 +183,7 @@ static void test_jittering_stamps(void **state)
             (struct camera){.age_ns = 20 * MS, .jitter_ns = jitter_ms[i] * MS, .early = true};
         for (int n = 0; n < 1200; n++) {
             frame(&r, 1.0);
-            assert_true(fabs(r.governor.interval_ns - 33333333) < 1.2 * MS);
+            assert_true(fabs(r.governor.interval.ns - 33333333) < 1.2 * MS);
         }
         assert_int_equal(changes(&r, 300, 1200), 0);
     }

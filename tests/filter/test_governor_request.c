@@ -13,20 +13,20 @@ static void test_changed_requests(void **state)
     frames(&r, 100, 1.0);
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 4);
-    request.top = 12;
+    request.ladder.top = 12;
     governor_configure(&r.governor, &request);
     frames(&r, 60, 1.0);
     assert_int_equal(r.radius[r.n - 1], 12);
-    request.top = 0;
+    request.ladder.top = 0;
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 0);
     frames(&r, 60, 1.0);
     assert_false(r.governor.passing);
-    request.top = 10;
+    request.ladder.top = 10;
     governor_configure(&r.governor, &request);
     frames(&r, 2, 1.0);
     assert_int_equal(r.radius[r.n - 1], 10);
-    request.lowest = 9; /* a minimum that the load does not allow: unfiltered, not late */
+    request.ladder.lowest = 9; /* a minimum that the load does not allow: unfiltered, not late */
     governor_configure(&r.governor, &request);
     frames(&r, 60, 6.0);
     assert_true(r.governor.passing);
@@ -41,12 +41,12 @@ static void test_minimum_acts_at_once(void **state)
     start(&r, 10, 33333333, laptop);
     frames(&r, 300, 8.0);
     assert_true(r.governor.limit > 0 && r.governor.limit < 6);
-    request.lowest = 6;
+    request.ladder.lowest = 6;
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, 6);
     frames(&r, 10, 8.0);
     assert_true(r.governor.passing); /* it was said not to go below */
-    request.lowest = 1;
+    request.ladder.lowest = 1;
     governor_configure(&r.governor, &request);
     frames(&r, 4, 8.0);
     assert_false(r.governor.passing);
@@ -65,7 +65,7 @@ static void start_with(struct run *r, const double *cost)
     m.per_tap_ns = 9 * MS / cost[10];
     start(r, 10, 33333333, m);
     memcpy(r->cost, cost, sizeof(r->cost));
-    memcpy(request.cost, cost, sizeof(request.cost));
+    memcpy(request.ladder.cost, cost, sizeof(request.ladder.cost));
     governor_init(&r->governor, &request);
 }
 
@@ -167,7 +167,7 @@ static void test_changed_cost(void **state)
     frames(&r, 300, 4.5);
     limit = r.governor.limit;
     assert_in_range(limit, 2, 8);
-    request.cost[limit] = request.cost[limit + 1];
+    request.ladder.cost[limit] = request.ladder.cost[limit + 1];
     governor_configure(&r.governor, &request);
     assert_int_equal(r.governor.limit, limit + 1);
 }
@@ -180,7 +180,7 @@ static void test_unit_of_cost(void **state)
 
     (void)state;
     for (int i = 0; i < LADDER_RUNGS; i++)
-        scaled.cost[i] *= 1024; /* so that not even rounding differs */
+        scaled.ladder.cost[i] *= 1024; /* so that not even rounding differs */
     for (int k = 0; k < 5; k++) {
         start(&r, 10, 33333333, laptop);
         start(&same, 10, 33333333, laptop);
@@ -190,7 +190,7 @@ static void test_unit_of_cost(void **state)
             frame(&same, i < 600 ? loads[k] : 1.0);
         }
         assert_memory_equal(r.radius, same.radius, sizeof(r.radius));
-        assert_true(r.governor.base * 1024 == same.governor.base);
+        assert_true(r.governor.model.base * 1024 == same.governor.model.base);
     }
 }
 

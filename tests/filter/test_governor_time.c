@@ -17,14 +17,9 @@ static const struct filter averaging = {.radius = 5, .temporal = 16};
 
 static struct governor_config limits_of(const struct filter *f, int radius_min)
 {
-    struct governor_config ret = {.interval_ns = INTERVAL_NS,
-                                  .top = ladder_top(f, radius_min),
-                                  .lowest = ladder_lowest(f, radius_min),
-                                  .mean = ladder_mean(f),
-                                  .search = ladder_search(f, radius_min),
-                                  .warm_up = filter_warm_up(f)};
+    struct governor_config ret = {.interval_ns = INTERVAL_NS, .warm_up = filter_warm_up(f)};
 
-    ladder_cost(f, radius_min, ret.cost);
+    ladder_init(&ret.ladder, f, radius_min);
     return ret;
 }
 
@@ -33,14 +28,15 @@ static void start_time(struct run *r, const struct filter *f, int k)
 {
     const struct governor_config limits = limits_of(f, 1);
 
-    start(r, limits.top, INTERVAL_NS, laptop);
+    start(r, limits.ladder.top, INTERVAL_NS, laptop);
     for (int rung = 0; rung < LADDER_RUNGS; rung++) {
-        const bool searches = limits.search && rung >= limits.search;
+        const bool searches = limits.ladder.search && rung >= limits.ladder.search;
 
-        r->cost[rung] = limits.cost[rung] + (rung < limits.mean ? 0.0 : engines[k].mean) +
+        r->cost[rung] = limits.ladder.cost[rung] +
+                        (rung < limits.ladder.mean ? 0.0 : engines[k].mean) +
                         (searches ? engines[k].search - engines[0].search : 0.0);
     }
-    r->machine.per_tap_ns = 9 * MS / r->cost[limits.top];
+    r->machine.per_tap_ns = 9 * MS / r->cost[limits.ladder.top];
     governor_init(&r->governor, &limits);
 }
 
@@ -54,7 +50,7 @@ static double latency_of(const struct run *r, int rung, double load)
 /* The highest rung that fits well, or 1. */
 static int fitting(const struct run *r, double load)
 {
-    int rung = r->governor.config.top;
+    int rung = r->governor.config.ladder.top;
 
     while (rung > 1 && latency_of(r, rung, load * 1.05) > 0.95 * INTERVAL_NS)
         rung--;
@@ -67,7 +63,7 @@ static void check_rises(const struct run *r)
 {
     for (int i = 1; i < r->n; i++)
         assert_true(r->radius[i] <= r->radius[i - 1] + 1 ||
-                    r->radius[i] == r->governor.config.mean);
+                    r->radius[i] == r->governor.config.ladder.mean);
 }
 
 /* Under pressure the radius goes down to 3, then the search is left out, then the radius goes on
@@ -91,7 +87,7 @@ static void test_step(void **state)
             assert_true(latency_of(&r, r.radius[r.n - 1], load) <= INTERVAL_NS);
             check_budget(&r, 300, 900, INTERVAL_NS);
             frames(&r, 360, 1.0);
-            assert_int_equal(r.radius[r.n - 1], r.governor.config.top);
+            assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
             check_rises(&r);
         }
 }
@@ -211,7 +207,7 @@ static void test_alone(void **state)
                 int mean;
 
                 start_time(&r, &averaging, k);
-                mean = r.governor.config.mean;
+                mean = r.governor.config.ladder.mean;
                 r.machine.noise = 0.15;
                 r.fresh = 0.3;
                 if (latency_of(&r, 3, load * 1.15) > 0.95 * INTERVAL_NS)
@@ -228,7 +224,7 @@ static void test_alone(void **state)
                 assert_true(changes(&r, r.n - 900, r.n) <= 2);
                 check_budget(&r, idle, r.n, INTERVAL_NS);
                 frames(&r, 120, 1.0);
-                assert_int_equal(r.radius[r.n - 1], r.governor.config.top);
+                assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
             }
 }
 
@@ -242,10 +238,10 @@ static void test_changed_ladder(void **state)
         int limit, wanted;
     } rows[] = {
         {2, 2},
-        {from.mean, to.mean},
-        {from.mean + 1, to.mean + 1},
-        {from.search, to.search},
-        {from.search + 1, to.search + 1},
+        {from.ladder.mean, to.ladder.mean},
+        {from.ladder.mean + 1, to.ladder.mean + 1},
+        {from.ladder.search, to.ladder.search},
+        {from.ladder.search + 1, to.ladder.search + 1},
     };
 
     (void)state;
@@ -260,7 +256,7 @@ static void test_changed_ladder(void **state)
         governor_configure(&g, &from);
         assert_int_equal(g.limit, rows[i].limit);
         governor_configure(&g, &without);
-        assert_int_equal(g.limit, without.top);
+        assert_int_equal(g.limit, without.ladder.top);
     }
 }
 
@@ -275,17 +271,19 @@ static void test_first_frame_of_a_mean(void **state)
 
     (void)state;
     governor_init(&g, &limits);
-    alone = g.alone;
+    alone = g.model.alone;
     for (int i = 0; i < 8; i++) {
         s.t_capture_ns += INTERVAL_NS;
         s.seq++;
-        s.rung = i < 4 ? 3 : limits.mean;
+        s.rung = i < 4 ? 3 : limits.ladder.mean;
         s.filter_ns = ms[i] * 1000000;
         g.limit = s.rung;
         (void)governor_step(&g, &s);
     }
-    assert_in_range(g.base, 3 * (limits.cost[3] + alone) - limits.cost[limits.mean] - 1,
-                    3 * (limits.cost[3] + alone) - limits.cost[limits.mean] + 1);
+    assert_in_range(
+        g.model.base,
+        3 * (limits.ladder.cost[3] + alone) - limits.ladder.cost[limits.ladder.mean] - 1,
+        3 * (limits.ladder.cost[3] + alone) - limits.ladder.cost[limits.ladder.mean] + 1);
 }
 
 /* The search can become cheaper alone, as it is where less moves. */
@@ -296,11 +294,12 @@ static void test_search_is_tried_again(void **state)
     (void)state;
     start_time(&r, &averaging, 3);
     frames(&r, 600, 4.0);
-    assert_int_equal(r.radius[r.n - 1], r.governor.config.search - 1);
-    for (int rung = r.governor.config.search; rung < LADDER_RUNGS; rung++)
+    assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.search - 1);
+    for (int rung = r.governor.config.ladder.search; rung < LADDER_RUNGS; rung++)
         r.cost[rung] -= 250;
     frames(&r, 3000, 4.0);
-    assert_in_range(r.radius[r.n - 1], r.governor.config.search, r.governor.config.top);
+    assert_in_range(r.radius[r.n - 1], r.governor.config.ladder.search,
+                    r.governor.config.ladder.top);
     check_budget(&r, 600, r.n, INTERVAL_NS);
 }
 

@@ -45,11 +45,12 @@ static void test_rungs(void **state)
             const int radius_min = rows[i].radius_min;
             struct filter f = kinds[kind];
             char text[256] = "";
+            struct ladder l;
 
             f.radius = rows[i].radius;
-            for (int rung = ladder_lowest(&f, radius_min);
-                 rung && rung <= ladder_top(&f, radius_min); rung++) {
-                const bool alone = rung < ladder_mean(&f);
+            ladder_init(&l, &f, radius_min);
+            for (int rung = l.lowest; rung && rung <= l.top; rung++) {
+                const bool alone = rung < l.mean;
                 const struct filter step = ladder_filter(&f, radius_min, rung);
                 const size_t n = strlen(text);
 
@@ -60,8 +61,7 @@ static void test_rungs(void **state)
                 assert_int_equal(step.temporal, alone ? 1 : f.temporal);
                 assert_int_equal(filter_averages(&step), kind == 0 && !alone);
                 assert_int_equal(kind == 0 && !alone && !step.no_search,
-                                 ladder_search(&f, radius_min) &&
-                                     rung >= ladder_search(&f, radius_min));
+                                 l.search && rung >= l.search);
             }
             assert_string_equal(text, expected[kind]);
         }
@@ -77,13 +77,15 @@ static void test_ends(void **state)
         for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
             for (int radius_min = 1; radius_min <= FILTER_MAX_RADIUS; radius_min++) {
                 struct filter f = kinds[kind], top, none;
+                struct ladder l;
 
                 f.radius = radius;
                 f.sigma_color = 7.0;
-                top = ladder_filter(&f, radius_min, ladder_top(&f, radius_min));
+                ladder_init(&l, &f, radius_min);
+                top = ladder_filter(&f, radius_min, l.top);
                 none = ladder_filter(&f, radius_min, 0);
-                assert_int_equal(ladder_top(&f, radius_min) > 0, filter_acts(&f));
-                assert_true(ladder_top(&f, radius_min) < LADDER_RUNGS);
+                assert_int_equal(l.top > 0, filter_acts(&f));
+                assert_true(l.top < LADDER_RUNGS);
                 assert_int_equal(top.radius, radius);
                 assert_int_equal(top.temporal > 1, f.temporal > 1);
                 assert_int_equal(top.temporal_mode, f.temporal_mode);
@@ -103,15 +105,15 @@ static void test_costs(void **state)
         for (int window = 0; window < 2; window++)
             for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
                 for (int radius_min = 1; radius_min <= FILTER_MAX_RADIUS; radius_min++) {
-                    double cost[LADDER_RUNGS];
                     struct filter f = kinds[kind];
+                    struct ladder l;
 
                     f.radius = radius;
                     f.window = (enum window_shape)window;
-                    ladder_cost(&f, radius_min, cost);
-                    assert_true(cost[0] >= 1.0 && cost[0] <= 1.0);
-                    for (int rung = radius ? 1 : 2; rung <= ladder_top(&f, radius_min); rung++)
-                        assert_true(rung == ladder_mean(&f) || cost[rung] > cost[rung - 1]);
+                    ladder_init(&l, &f, radius_min);
+                    assert_true(l.cost[0] >= 1.0 && l.cost[0] <= 1.0);
+                    for (int rung = radius ? 1 : 2; rung <= l.top; rung++)
+                        assert_true(rung == l.mean || l.cost[rung] > l.cost[rung - 1]);
                 }
 }
 

@@ -27,7 +27,6 @@ void open_bench(struct bench *b, struct engine *engine)
     struct error err;
 
     (void)snprintf(request.name, sizeof(request.name), "%s", sink.name);
-    ladder_cost(&filter.filter, filter.radius_min, filter.cost);
     require(stages_init(s, event_open(), 0) == 0);
     stream_set_filter_request(s->stream, &filter);
     require(capture_open(&s->capture, s->stream, &request, b->wait, &err) == 0);

@@ -27,7 +27,6 @@ void set_filter(const struct filter *filter)
     struct filter_request w = stream_filter_request(recording.bench->stages.stream);
 
     w.filter = *filter;
-    ladder_cost(&w.filter, w.radius_min, w.cost);
     stream_set_filter_request(recording.bench->stages.stream, &w);
 }
 

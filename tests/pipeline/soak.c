@@ -188,7 +188,6 @@ static void change_filter(struct stream *s)
     f->sigma_time = roll(&player_dice, 3);
     f->sigma_color = roll(&player_dice, 2) ? 20.0 : 0.0;
     request.latency_budget = roll(&player_dice, 2) ? 200000 : 0;
-    ladder_cost(f, request.radius_min, request.cost);
     stream_set_filter_request(s, &request);
 }
 

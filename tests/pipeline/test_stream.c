@@ -161,6 +161,25 @@ static void test_what_is_set(void **state)
     assert_int_equal(stream_feedback(s).budget_ns, 3);
 }
 
+/* What each rung costs goes with the filter. */
+static void test_ladder(void **state)
+{
+    static const int taps[] = {81, 121};
+    struct stream *s = *state;
+
+    for (int window = WINDOW_DISC; window <= WINDOW_SQUARE; window++) {
+        const struct filter_request request = {
+            .filter = {.radius = 5, .window = (enum window_shape)window}, .radius_min = 2};
+        struct ladder l;
+
+        stream_set_filter_request(s, &request);
+        l = stream_filter_request(s).ladder;
+        assert_int_equal(l.top, 5);
+        assert_int_equal(l.lowest, 2);
+        assert_int_equal((int)l.cost[l.top], taps[window]);
+    }
+}
+
 /* The number that was given, or the one that auto stands for. */
 static void test_sigma_color(void **state)
 {
@@ -197,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_events),         TEST(test_first_error), TEST(test_holds),
         TEST(test_device_changes), TEST(test_state),       TEST(test_status),
-        TEST(test_what_is_set),    TEST(test_sigma_color),
+        TEST(test_what_is_set),    TEST(test_sigma_color), TEST(test_ladder),
     };
 
     log_set_level(LOG_QUIET);
