@@ -143,11 +143,12 @@ bool cost_model_settled(const struct cost_model *m)
 }
 
 /* The costs that are learnt from are those just before and just after a change of rung, so that
- * a step in load that caused it is in both. */
+ * a step in load that caused it is in both. Rungs that it only passed on the way tell nothing. */
 void cost_model_follow(struct cost_model *m, const struct ladder *l, struct frame_cost c)
 {
     if (!same_rung(c, m->now)) {
-        m->old = cost_model_settled(m) ? m->now : (struct frame_cost){0};
+        if (cost_model_settled(m))
+            m->old = m->now;
         m->now = c;
         m->now_frames = 0;
     }
@@ -155,6 +156,12 @@ void cost_model_follow(struct cost_model *m, const struct ladder *l, struct fram
     m->now.ns += 0.5 * (c.ns - m->now.ns);
     if (m->now_frames == LEARN_FRAMES)
         cost_model_learn(m, l);
+}
+
+void cost_model_restart(struct cost_model *m)
+{
+    m->old = (struct frame_cost){0};
+    m->now_frames = 0;
 }
 
 void cost_model_keep_search(struct cost_model *m, bool searched, int64_t second)

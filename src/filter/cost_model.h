@@ -23,8 +23,8 @@ struct cost_model {
     double alone;               /* in its place where each frame is filtered by itself */
     double search;              /* in that unit; may be negative */
     int64_t search_second;      /* when there was one last */
-    struct frame_cost old, now; /* recent cost on the rung before and on the present one */
-    int now_frames;             /* 0: what comes next is not compared with what was */
+    struct frame_cost old, now; /* recent cost on the settled rung before and on the present one */
+    int now_frames;
 };
 
 void cost_model_init(struct cost_model *m, const struct ladder *l);
@@ -48,6 +48,9 @@ bool cost_model_settled(const struct cost_model *m);
 
 /* Learns from the step to the present rung, which cost_model_follow() does where it is settled. */
 void cost_model_learn(struct cost_model *m, const struct ladder *l);
+
+/* What each rung costs was changed: what comes next cannot be compared with what was. */
+void cost_model_restart(struct cost_model *m);
 
 /* Tells whether the frame of @second was @searched: what was too dear for long is forgotten. */
 void cost_model_keep_search(struct cost_model *m, bool searched, int64_t second);

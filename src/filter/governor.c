@@ -50,7 +50,7 @@ void governor_configure(struct governor *g, const struct governor_config *config
     if (same_config(&before, &g->config))
         return;
     if (memcmp(before.ladder.cost, l->cost, sizeof(l->cost)))
-        g->model.now_frames = 0;
+        cost_model_restart(&g->model);
     if (g->passing)
         g->t_probe_ns = g->interval.t_last_ns; /* what did not fit may fit now */
     else if (g->fail_scale <= 0.0)

@@ -60,6 +60,27 @@ static void test_no_pumping(void **state)
     }
 }
 
+/* A machine on which a frame costs little besides its taps, and one or a few of them take long:
+ * what a rung costs that was tried in vain is known from then on. */
+static void test_no_pumping_of_few_taps(void **state)
+{
+    static const int radii[] = {2, 3, 5, 17};
+
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (double fixed = 0.5; fixed <= 4.0; fixed += 0.5)
+            for (double share = 0.2; share <= 0.7; share += 0.05) { /* of the interval, radius 1 */
+                const double tap_ns = share * 33333333 / (5 + fixed);
+                struct run r;
+
+                start(&r, radii[k], 33333333,
+                      (struct machine){fixed * tap_ns, tap_ns, 1 * MS, 0.06, 0});
+                frames(&r, 1800, 1.0);
+                assert_true(changes(&r, 300, r.n) <= 2);
+                check_budget(&r, 300, r.n, 33333333);
+            }
+}
+
 static void test_spikes(void **state)
 {
     struct run r;
@@ -220,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_idle_machine_keeps_the_radius),
         cmocka_unit_test(test_step),
         cmocka_unit_test(test_no_pumping),
+        cmocka_unit_test(test_no_pumping_of_few_taps),
         cmocka_unit_test(test_spikes),
         cmocka_unit_test(test_ramp),
         cmocka_unit_test(test_sinusoid),

@@ -114,6 +114,24 @@ static void test_no_pumping(void **state)
         }
 }
 
+/* The same where a frame by itself costs little besides its taps, and only a few of them fit. */
+static void test_no_pumping_of_few_taps(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_ENGINES; k++)
+        for (double fixed = 0.5; fixed <= 2.0; fixed += 0.5)
+            for (double share = 0.2; share <= 0.7; share += 0.05) { /* of the interval, radius 1 */
+                const double tap_ns = share * INTERVAL_NS / (5 + fixed);
+                struct run r;
+
+                start_time(&r, &averaging, k);
+                r.machine = (struct machine){fixed * tap_ns, tap_ns, 1 * MS, 0.06, 0};
+                frames(&r, 1800, 1.0);
+                assert_true(changes(&r, 600, r.n) <= 8);
+                check_budget(&r, 600, r.n, INTERVAL_NS);
+            }
+}
+
 /* Frames that are filtered while the others pass, and how often the picture changed between both.
  */
 static void count_shown(struct run *r, int n, double load, int *ret_probes, int *ret_flips)
@@ -308,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step),
         cmocka_unit_test(test_no_pumping),
+        cmocka_unit_test(test_no_pumping_of_few_taps),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_changed_ladder),
         cmocka_unit_test(test_first_frame_of_a_mean),
