@@ -105,7 +105,7 @@ bad() {
 run() {
     local want=$1 got
     shift
-    timeout 60 "$@" >out 2>err </dev/null
+    timeout 200 "$@" >out 2>err </dev/null
     got=$?
     [ "$got" = "$want" ] && ok || bad "exit status $got, not $want: $*"
 }
