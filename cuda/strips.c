@@ -9,9 +9,8 @@
 
 #include "cuda/device_frame.h"
 
-/* A strip's height is a multiple of that of the tallest block, and more than a radius. The least
- * of them makes 7 strips of 1080 rows, STRIPS_MAX of 2160 (2026-11, NVIDIA H200). */
-#define ROWS_STEP 32
+/* A strip's height is more than a radius. The least of them makes 7 strips of 1080 rows, STRIPS_MAX
+ * of 2160 (2026-11, NVIDIA H200). */
 #define ROWS_LEAST 160
 
 cudaError_t strips_init(struct strips *s)
@@ -49,7 +48,7 @@ void strips_finish(struct strips *s)
 int strips_rows(int height)
 {
     const int least = (height + STRIPS_MAX - 1) / STRIPS_MAX;
-    int rows = (least + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
+    int rows = (least + BILATERAL_ROWS_STEP - 1) / BILATERAL_ROWS_STEP * BILATERAL_ROWS_STEP;
 
     rows = rows > ROWS_LEAST ? rows : ROWS_LEAST;
     return rows < height ? rows : height;

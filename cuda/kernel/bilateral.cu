@@ -41,7 +41,7 @@ extern "C" bool bilateral_has_half2(void)
 
 extern "C" bool bilateral_tunable(const bilateral_params *p)
 {
-    return half2_suits(p) && bilateral_has_half2();
+    return half2_suits(p) && bilateral_has_half2() && !tensor_wins(p);
 }
 
 extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)
@@ -61,6 +61,8 @@ extern "C" int bilateral_rule(const bilateral_params *p)
 
 extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
 {
+    if (tensor_wins(p))
+        return bilateral_errno(tensor_launch(p, stream));
     if (bilateral_tunable(p))
         return bilateral_errno(half2_launch(p, stream));
     return bilateral_errno(generic_launch(p, stream));

@@ -19,6 +19,12 @@ cudaError_t generic_supported(void);
 bool half2_suits(const struct bilateral_params *p);
 cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
 
+/* The same formats on tensor cores, Gaussian weights only. Whether it can do that on this device,
+ * and whether it is quicker there than half2_launch(). */
+bool tensor_suits(const struct bilateral_params *p);
+bool tensor_wins(const struct bilateral_params *p);
+cudaError_t tensor_launch(const struct bilateral_params *p, cudaStream_t stream);
+
 /* Whether the device computes in half precision quickly. */
 bool bilateral_has_half2(void);
 

@@ -10,6 +10,10 @@ extern "C" {
 struct filter;
 struct frame;
 
+/* The pixels of a launch are those of one for the whole picture if its first row is a multiple
+ * of this. */
+#define BILATERAL_ROWS_STEP 32
+
 /* One component as a strided array in memory that the device can reach: sample (x, y) is
  * base[y * stride + x * step]. */
 struct bilateral_samples {
@@ -26,7 +30,7 @@ struct bilateral_samples {
 struct bilateral_params {
     struct bilateral_samples in[3], out[3];
     int width, height;      /* luma samples */
-    int row_begin, row_end; /* rows to filter; row_begin is even */
+    int row_begin, row_end; /* rows to filter; row_begin is a multiple of BILATERAL_ROWS_STEP */
     int hshift, vshift;     /* log2 of luma columns and rows per chroma sample */
     int components;         /* 1 or 3 */
     int packed;             /* 4:2:2 in words of four bytes */

@@ -164,11 +164,13 @@ static int measure(struct engine *e, int width, int height, int radius, enum win
 /* Frames that differ between the quick road (pinned, alone), the other (pinned, behind another)
  * and memory that is not pinned. */
 static int compare_roads(struct engine *e, enum frame_format format, int width, int height,
-                         int radius)
+                         int radius, enum window_shape window)
 {
     const struct frame like = {.format = format, .width = width, .height = height};
-    const struct filter f = {
-        .radius = radius, .sigma_space = filter_auto_sigma(radius), .sigma_color = 25};
+    const struct filter f = {.radius = radius,
+                             .sigma_space = filter_auto_sigma(radius),
+                             .sigma_color = 25,
+                             .window = window};
     struct pool pinned = {0}, plain = {0};
     struct difference a = {.max = 1}, b = {.max = 1};
     int r = pool_open(&pinned, e, &like, 2, true);
@@ -189,8 +191,9 @@ static int compare_roads(struct engine *e, enum frame_format format, int width, 
         b = frame_difference(&pinned.out[1], &plain.out[1]);
     }
     if (r || a.max || b.max)
-        printf("FAIL roads: %s %dx%d radius %d: %s, max difference %d quick, %d whole\n",
-               format_table[format].name, width, height, radius, strerror(-r), a.max, b.max);
+        printf("FAIL roads: %s %dx%d %s radius %d: %s, max difference %d quick, %d whole\n",
+               format_table[format].name, width, height, window == WINDOW_DISC ? "disc" : "square",
+               radius, strerror(-r), a.max, b.max);
     pool_close(&pinned, e);
     pool_close(&plain, e);
     return r || a.max || b.max;
@@ -266,9 +269,13 @@ int lab_roads(bool quick)
 {
     static const int sizes[][2] = {{66, 35},   {130, 326},   {2, 1},
                                    {640, 361}, {1920, 1080}, {130, 1081}};
-    static const int radii[] = {1, 4, 17, 16, 32};
+    static const struct {
+        int radius;
+        enum window_shape window;
+    } windows[] = {{1, WINDOW_DISC},    {4, WINDOW_SQUARE}, {17, WINDOW_DISC}, {5, WINDOW_SQUARE},
+                   {16, WINDOW_SQUARE}, {32, WINDOW_DISC},  {3, WINDOW_SQUARE}};
     const int n_sizes = quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0]));
-    const int n_radii = quick ? 3 : (int)(sizeof(radii) / sizeof(radii[0]));
+    const int n_windows = quick ? 4 : (int)(sizeof(windows) / sizeof(windows[0]));
     const struct engine_config config = {0};
     struct engine *e = NULL;
     struct error err;
@@ -280,12 +287,12 @@ int lab_roads(bool quick)
     }
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (int i = 0; i < n_sizes; i++)
-            for (int k = 0; k < n_radii; k++) {
+            for (int k = 0; k < n_windows; k++) {
                 if (!format_table[format].planes)
                     continue;
                 n++;
-                failed +=
-                    compare_roads(e, (enum frame_format)format, sizes[i][0], sizes[i][1], radii[k]);
+                failed += compare_roads(e, (enum frame_format)format, sizes[i][0], sizes[i][1],
+                                        windows[k].radius, windows[k].window);
             }
     printf("roads through the device: %d compared, %d differ\n", n, failed);
     engine_cuda.destroy(e);

@@ -66,6 +66,7 @@ int lab_times(struct engine *e, const struct frame *like, const struct filter *f
 /* The parts of the lab; each returns the number of failures. */
 int lab_ladder(struct lab *lab);
 int lab_shapes(struct lab *lab);
+int lab_radii(struct lab *lab, int only); /* one radius; 0: all */
 int lab_engine(struct lab *lab);
 int lab_roads(bool quick);
 int lab_past(struct lab *lab);

@@ -18,11 +18,16 @@ static int rung_fused_half2(const struct bilateral_params *p, cudaStream_t strea
     return bilateral_errno(half2_launch(p, stream));
 }
 
+static int rung_fused_tensor(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return tensor_suits(p) ? bilateral_errno(tensor_launch(p, stream)) : -ENOTSUP;
+}
+
 struct rung {
     const char *name;
     int (*launch)(const struct bilateral_params *p, cudaStream_t stream);
     enum range_kernel range;
-    int max_radius;
+    int min_radius, max_radius;
     bool rgb; /* converts to R'G'B' bytes and back */
 };
 
@@ -30,16 +35,17 @@ struct rung {
 #define LEAST_PSNR 50.0
 
 static const struct rung rungs[] = {
-    {"naive", rung_naive, RANGE_GAUSSIAN, 32, false},
-    {"tables in global memory", rung_tables_global, RANGE_GAUSSIAN, 32, false},
-    {"tables in shared memory", rung_tables_shared, RANGE_GAUSSIAN, 32, false},
-    {"tile in shared memory", rung_tile, RANGE_GAUSSIAN, 32, false},
-    {"rgba, halo in block, lorentzian", rung_rgba, RANGE_LORENTZIAN, RGBA_MAX_RADIUS, true},
-    {"convert, fp32, convert", rung_separate, RANGE_GAUSSIAN, 32, false},
-    {"fused fp32", rung_fused_fp32, RANGE_GAUSSIAN, 32, false},
-    {"fused fp32, lorentzian", rung_fused_fp32, RANGE_LORENTZIAN, 32, false},
-    {"fused half2", rung_fused_half2, RANGE_GAUSSIAN, 32, false},
-    {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 32, false},
+    {"naive", rung_naive, RANGE_GAUSSIAN, 1, 32, false},
+    {"tables in global memory", rung_tables_global, RANGE_GAUSSIAN, 1, 32, false},
+    {"tables in shared memory", rung_tables_shared, RANGE_GAUSSIAN, 1, 32, false},
+    {"tile in shared memory", rung_tile, RANGE_GAUSSIAN, 1, 32, false},
+    {"rgba, halo in block, lorentzian", rung_rgba, RANGE_LORENTZIAN, 1, RGBA_MAX_RADIUS, true},
+    {"convert, fp32, convert", rung_separate, RANGE_GAUSSIAN, 1, 32, false},
+    {"fused fp32", rung_fused_fp32, RANGE_GAUSSIAN, 1, 32, false},
+    {"fused fp32, lorentzian", rung_fused_fp32, RANGE_LORENTZIAN, 1, 32, false},
+    {"fused half2", rung_fused_half2, RANGE_GAUSSIAN, 1, 32, false},
+    {"fused tensor", rung_fused_tensor, RANGE_GAUSSIAN, 3, 32, false},
+    {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 1, 32, false},
 };
 
 struct rung_job {
@@ -147,7 +153,8 @@ static int climb_all(struct lab *lab, const struct course *course, bool quick_on
                                .sigma_color = 18,
                                .window = WINDOW_SQUARE};
 
-            if ((quick_only && !fused && !rungs[k].rgb) || radii[i] > rungs[k].max_radius)
+            if ((quick_only && !fused && !rungs[k].rgb) || radii[i] < rungs[k].min_radius ||
+                radii[i] > rungs[k].max_radius)
                 continue;
             lab->clock_ghz = lab_clock_ghz(lab->stream);
             failed += climb(lab, &rungs[k], course, &f);

@@ -2,6 +2,7 @@
  *
  *     bilatcam-lab ladder [CSV-FILE]   kernels from the plainest to the product's
  *     bilatcam-lab shapes              the product's kernel by block shape and radius
+ *     bilatcam-lab radii [RADIUS]      the tensor kernel against half2 by radius
  *     bilatcam-lab engine              latency and throughput
  *     bilatcam-lab roads [--quick]     roads through the engine against each other
  *     bilatcam-lab past                frames that are filtered with those before them
@@ -16,6 +17,7 @@
 #include "cuda/lab/lab.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/process.h"
@@ -29,6 +31,8 @@ static int run_part(struct lab *lab, const char *part, const char *option)
         failed = lab_ladder(lab);
     else if (!strcmp(part, "shapes"))
         failed = lab_shapes(lab);
+    else if (!strcmp(part, "radii"))
+        failed = lab_radii(lab, atoi(option));
     else if (!strcmp(part, "engine"))
         failed = lab_engine(lab);
     else if (!strcmp(part, "roads"))
@@ -42,9 +46,9 @@ static int run_part(struct lab *lab, const char *part, const char *option)
     else if (!strcmp(part, "fault"))
         failed = lab_fault();
     else {
-        fprintf(stderr,
-                "usage: bilatcam-lab ladder [CSV-FILE]|shapes|engine|roads [--quick]|past|cameras|"
-                "autotune|fault\n");
+        fprintf(stderr, "usage: bilatcam-lab ladder [CSV-FILE]|shapes|radii [RADIUS]|engine|roads "
+                        "[--quick]|past|cameras|"
+                        "autotune|fault\n");
         return 2;
     }
     return failed ? 1 : 0;

@@ -1,0 +1,92 @@
+#pragma once
+/* What the tensor kernel makes of its sums. Of each four lanes of a patch's row of pairs the even
+ * ones have luma and weights, the odd ones chroma; two have copies, which finish another patch. */
+#include "cuda/kernel/tensor_taps.cuh"
+
+/* The mean of values as a byte in the low bits: 1.5 * 2^23 has a unit of 1 in the last place. */
+static __device__ __forceinline__ uint32_t mean(float sum, float weight)
+{
+    return __float_as_uint(__fmaf_rn(sum, reciprocal(weight), 12582912.0f + 128.0f));
+}
+
+static __device__ __forceinline__ float from_lane(float value, int distance)
+{
+    return __shfl_xor_sync(0xffffffffu, value, distance);
+}
+
+/* A lane's sums of patch @j, or of the next one. */
+struct pair_sums {
+    float of[4];
+
+    __device__ __forceinline__ pair_sums(const patch patches[PATCHES], int j, bool next)
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            of[i] = next ? patches[j + 1].sums[i] : patches[j].sums[i];
+    }
+    /* Y0 and Y1 in even lanes, U and V in odd ones, in the low bytes. @next_row: chroma is that of
+     * the row below, too. */
+    __device__ __forceinline__ uint32_t bytes(bool chroma, bool next_row) const
+    {
+        float u = of[0] + of[2], v = of[1] + of[3]; /* in even lanes: luma and weights */
+        float weight;
+
+        if (next_row) {
+            u += from_lane(u, 8);
+            v += from_lane(v, 8);
+        }
+        weight = from_lane(v, 1);
+        return __byte_perm(mean(chroma ? u : of[0], chroma ? weight : of[1]),
+                           mean(chroma ? v : of[2], chroma ? weight : of[3]), 0x0040);
+    }
+};
+
+/* Stores a warp's patches, the first of which is at @x0, @y0. */
+static __device__ __forceinline__ void finish_packed(const bilateral_params &p, const lane_place &l,
+                                                     const patch patches[PATCHES], int x0, int y0)
+{
+    const bool chroma = l.t % 2, next = l.t / 2;
+    const int x = x0 + PATCH * next + l.column(), y = y0 + l.row();
+    const int columns = !chroma && y < p.row_end ? p.width - x : 0;
+    uint8_t *const to = p.out[0].base + size_t(unsigned(y)) * p.out[0].stride + 2 * unsigned(x);
+
+#pragma unroll
+    for (int j = 0; j < PATCHES; j += 2) {
+        const uint32_t own = pair_sums(patches, j, next).bytes(chroma, false);
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 1);
+
+        if (PATCH * j < columns)
+            *reinterpret_cast<uint32_t *>(to + 2 * PATCH * j) =
+                __byte_perm(low_halves(own, other), 0, p.repack);
+    }
+}
+
+static __device__ __forceinline__ void finish_planar(const bilateral_params &p, const lane_place &l,
+                                                     const patch patches[PATCHES], int x0, int y0)
+{
+    const bool chroma = l.t % 2, next = l.t / 2;
+    const int x = x0 + PATCH * next + l.column(), y = y0 + l.row();
+    const size_t row = unsigned(y) >> p.vshift;
+    const bool stores = y < p.row_end && !(chroma && p.vshift && y % 2);
+    const int columns = stores ? p.width - x : 0;
+    uint8_t *const to = p.out[0].base + size_t(unsigned(y)) * p.out[0].stride + x;
+    uint8_t *const to_u = p.out[1].base + row * p.out[1].stride + x / 2 * p.out[1].step;
+    uint8_t *const to_v = p.out[2].base + row * p.out[2].stride + x / 2 * p.out[2].step;
+
+#pragma unroll
+    for (int j = 0; j < PATCHES; j += 2) {
+        const size_t u = PATCH / 2 * j * p.out[1].step, v = PATCH / 2 * j * p.out[2].step;
+        /* The last of an odd number of rows has chroma of its own. */
+        const uint32_t own =
+            pair_sums(patches, j, next).bytes(chroma, p.vshift && (y0 + l.row() | 1) < p.height);
+
+        if (PATCH * j >= columns)
+            continue;
+        if (chroma) {
+            to_u[u] = uint8_t(own);
+            to_v[v] = uint8_t(own >> 8);
+        } else {
+            *reinterpret_cast<uint16_t *>(to + PATCH * j) = uint16_t(own);
+        }
+    }
+}

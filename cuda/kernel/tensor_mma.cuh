@@ -1,0 +1,68 @@
+#pragma once
+/* The instructions of tensor cores that the kernel needs. Fragments are spread over a warp as PTX
+ * says: with g = lane / 4 and t = lane % 4, a lane has of a product rows g and g + 8, columns 2t
+ * and 2t + 1; two halves are a register. */
+#include <stdint.h>
+
+#include <cuda_fp16.h>
+
+static __device__ __forceinline__ uint32_t shared_address(const void *at)
+{
+    return uint32_t(__cvta_generic_to_shared(at));
+}
+
+/* Four matrices of 8 rows of 16 bytes; lane i names row i % 8 of matrix i / 8. */
+static __device__ __forceinline__ void load_matrices(uint32_t m[4], uint32_t at)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+                 : "r"(at));
+}
+
+static __device__ __forceinline__ void load_16_bytes(uint32_t words[4], uint32_t at)
+{
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(at));
+}
+
+/* @s = @a @b + @c: 16 x 8 exponents from features of 16 pixels and 8 neighbours. */
+static __device__ __forceinline__ void multiply_features(uint32_t s[2], const uint32_t a[2],
+                                                         uint32_t b, const uint32_t c[2])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %6};"
+        : "=r"(s[0]), "=r"(s[1])
+        : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]));
+}
+
+/* @sums += weights of 8 or 16 neighbours times their values. */
+static __device__ __forceinline__ void add_8(float sums[4], const uint32_t w[2], uint32_t v)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(w[0]), "r"(w[1]), "r"(v));
+}
+
+static __device__ __forceinline__ void add_16(float sums[4], const uint32_t w[2],
+                                              const uint32_t more[2], uint32_t v, uint32_t v_more)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
+}
+
+static __device__ __forceinline__ float reciprocal(float value)
+{
+    float r;
+
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(value));
+    return r;
+}
+
+/* Keeps the compiler from computing @value again wherever it is needed. */
+static __device__ __forceinline__ void pin(uint32_t &value)
+{
+    asm volatile("" : "+r"(value));
+}
