@@ -140,6 +140,8 @@ static cudaError_t slot_init(struct slot *s)
     return status;
 }
 
+/* Kernels load whole words, so also what lies behind rows and is never written. All is cleared
+ * before the first copy to it, on whichever stream. */
 static int slot_reserve(struct slot *s, size_t size)
 {
     int r;
@@ -151,6 +153,10 @@ static int slot_reserve(struct slot *s, size_t size)
     s->memory = NULL;
     s->size = 0;
     r = check(cudaMalloc((void **)&s->memory, size));
+    if (r == 0)
+        r = check(cudaMemsetAsync(s->memory, 0, size, s->stream));
+    if (r == 0)
+        r = check(cudaStreamSynchronize(s->stream));
     if (r == 0)
         s->size = size;
     return r;
