@@ -76,11 +76,16 @@ extern "C" bool half2_suits(const bilateral_params *p)
            p->sigma_color <= most;
 }
 
+size_t half2_tile_pairs(const bilateral_params *p, int warps)
+{
+    return size_t(WARP + (p->radius + 1) / 2 * 2) * size_t(ROWS * warps + 2 * p->radius);
+}
+
 extern "C" size_t half2_shared_bytes(const bilateral_params *p, int warps)
 {
     const int radius = p->radius;
     const int reach = (radius + 1) / 2, span = 2 * radius + 1, n = radius / 2;
-    const size_t entries = size_t(WARP + 2 * reach) * size_t(ROWS * warps + 2 * radius);
+    const size_t entries = half2_tile_pairs(p, warps);
 
     return (entries + size_t(2 * n + 1) * span) * sizeof(uint2) +
            size_t(reach) * span * sizeof(uint32_t);

@@ -60,8 +60,9 @@ struct half2_params {
 
 half2_params half2_make_params(const bilateral_params &p);
 
-/* Thread blocks of @warps warps. */
+/* Thread blocks of @warps warps, and how many pairs the tile of one has. */
 dim3 half2_grid(const bilateral_params &p, int warps);
+size_t half2_tile_pairs(const bilateral_params *p, int warps);
 
 using half2_function = void (*)(half2_params);
 

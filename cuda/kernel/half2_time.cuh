@@ -1,10 +1,13 @@
 #pragma once
-/* The half2 kernel for stored frames, one or more, and for range sigmas that
- * differ from pixel to pixel.
+/* The half2 kernel for stored frames, one or more.
  *
- * Colours have a scale of their own here, which serves all sigmas: 2^-8, so that squares fit into
- * half precision. What the sigma makes of a squared difference costs an instruction more for four
- * taps. Frames are added one after the other, all to the sums in single precision. */
+ * Where range sigmas differ from pixel to pixel, colours have a scale that serves all of them:
+ * 2^-8, so that squares fit into half precision. What the sigma makes of a squared difference costs
+ * an instruction more for four taps. A sigma for all is in the scale, as in half2_kernel.cuh.
+ *
+ * Frames are added one after the other, all to the sums in single precision. With a sigma for all,
+ * and where shared memory has room for two frames, the next one is fetched by warps that wait for
+ * nothing else; a sigma that varies takes the registers for that. */
 #include "cuda/kernel/half2_sums.cuh"
 #include "cuda/kernel/time.h"
 #include "cuda/kernel/time_start.cuh"
@@ -21,22 +24,27 @@ struct half2_time {
     const uint8_t *count;
     const time_noise *noise;
     float inv_two_sc2;
+    float to_y1_y, to_y1_u, to_y1_v, to_y1; /* factors, and what is added */
+    float to_u1_u, to_u1_v, to_u1, to_v1_v, to_v1;
     float sharpness; /* what becomes of 1 / (2 sigma_color^2) */
     bool asks;       /* `noise` knows whether this kernel suits */
+    uint32_t second; /* where the tile of every other frame begins; 0: all share one */
 };
 
 using half2_time_function = void (*)(half2_time);
 
-half2_time_function half2_time_gaussian(int radius, bool square);
-half2_time_function half2_time_lorentzian(int radius, bool square);
+/* @varies: the range sigma. */
+half2_time_function half2_time_gaussian(int radius, bool square, bool varies);
+half2_time_function half2_time_lorentzian(int radius, bool square, bool varies);
 
-/* A stored sample of a pair less 128: the low 16 bits become mantissa bits of 2^23. */
-static __device__ __forceinline__ float centred(uint32_t word, uint32_t selector)
+/* A stored sample as the low mantissa bits of 2^23. */
+static __device__ __forceinline__ float mantissa(uint32_t word, uint32_t selector)
 {
-    return __uint_as_float(__byte_perm(word, 0x4b000000, selector)) -
-           (8388608.0f + 128.0f * TIME_LEVEL_STEPS);
+    return __uint_as_float(__byte_perm(word, 0x4b000000, selector));
 }
 
+/* What mantissa() adds goes with the factors, less that of a sample of 128: half precision rounds
+ * colours more than the last bits that are lost there. */
 static __device__ __forceinline__ uint2 fetch_stored(const half2_time &t, const time_stored &f,
                                                      int x, int y)
 {
@@ -44,19 +52,18 @@ static __device__ __forceinline__ uint2 fetch_stored(const half2_time &t, const 
     const int last = p.width / 2 - 1, cx = min(max(x, 0), last), cy = min(max(y, 0), p.height - 1);
     const int at = (cy >> p.vshift) * t.stride_c + cx;
     const uint32_t luma = *reinterpret_cast<const uint32_t *>(f.level[0] + cy * t.stride + 2 * cx);
-    const float scale = COLOUR_SCALE * LEVEL;
-    const float u = centred(f.level[1][at], 0x7410) * scale;
-    const float v = centred(f.level[2][at], 0x7410) * scale;
-    const float chroma = p.b * u + p.c * v, a = p.a * scale;
-    const float y0 = centred(luma, x > last ? 0x7432 : 0x7410);
-    const float y1 = centred(luma, x < 0 ? 0x7410 : 0x7432);
+    const float u = mantissa(f.level[1][at], 0x7410), v = mantissa(f.level[2][at], 0x7410);
+    const float chroma = t.to_y1_u * u + (t.to_y1_v * v + t.to_y1);
+    const float y0 = mantissa(luma, x > last ? 0x7432 : 0x7410);
+    const float y1 = mantissa(luma, x < 0 ? 0x7410 : 0x7432);
 
-    return make_uint2(bits(__floats2half2_rn(a * y0 + chroma, a * y1 + chroma)),
-                      bits(__floats2half2_rn(p.d * u + p.e * v, p.f * v)));
+    return make_uint2(bits(__floats2half2_rn(t.to_y1_y * y0 + chroma, t.to_y1_y * y1 + chroma)),
+                      bits(__floats2half2_rn(t.to_u1_u * u + (t.to_u1_v * v + t.to_u1),
+                                             t.to_v1_v * v + t.to_v1)));
 }
 
 static __device__ __forceinline__ void fill_stored(const half2_time &t, const tile &to,
-                                                   const time_stored &f, int radius)
+                                                   uint2 *pairs, const time_stored &f, int radius)
 {
     const int x0 = blockIdx.x * WARP - to.reach;
     const int y0 = t.h.p.row_begin + blockIdx.y * blockDim.y * ROWS - radius;
@@ -66,21 +73,29 @@ static __device__ __forceinline__ void fill_stored(const half2_time &t, const ti
     for (int i = thread; i < to.columns * to.rows; i += threads) {
         const int row = __umulhi(i, t.h.divide_by_columns);
 
-        to.pairs[i] = fetch_stored(t, f, x0 + i - row * to.columns, y0 + row);
+        pairs[i] = fetch_stored(t, f, x0 + i - row * to.columns, y0 + row);
     }
 }
 
-/* 1 / (2 sigma_color^2) of the cell with a pair, in the kernel's unit. */
-static __device__ __forceinline__ half2 sharpness_at(const half2_time &t, int x, int y)
+/* Loads a pair that is filtered, with 1 / (2 sigma_color^2) of its cell in the kernel's unit. */
+static __device__ __forceinline__ void load_own(const half2_time &t, const uint2 *at, int x, int y,
+                                                sharp_pair &ret)
 {
     const int cx = min(x, t.h.p.width / 2 - 1), cy = min(y, t.h.p.height - 1) / 2;
     float inv = t.inv_two_sc2;
 
+    static_cast<pair &>(ret) = load_pair(at);
     if (t.luma)
         inv = t.noise->inv_two_sc2[(t.luma[cy * t.stride_luma + cx] + 2) >> 2];
     if (t.count)
         inv *= t.noise->inv_share[t.count[cy * t.stride_count + cx]];
-    return __float2half2_rn(inv * t.sharpness);
+    ret.sharp = __float2half2_rn(inv * t.sharpness);
+}
+
+static __device__ __forceinline__ void load_own(const half2_time &, const uint2 *at, int, int,
+                                                pair &ret)
+{
+    ret = load_pair(at);
 }
 
 static __device__ __forceinline__ void flush_weighed(const half2_params &h, float weight, sums &to,
@@ -98,10 +113,10 @@ static __device__ __forceinline__ void flush_weighed(const half2_params &h, floa
 }
 
 /* Adds the windows of a thread's pairs in the frame that the tile has. */
-template <bool LORENTZIAN, int RADIUS, bool SQUARE>
+template <bool LORENTZIAN, int RADIUS, bool SQUARE, class PAIR>
 static __device__ __forceinline__ void add_windows(const half2_params &h, const tile &t,
-                                                   const sharp_pair p[ROWS], const uint2 *at,
-                                                   int radius, float weight, sums total[ROWS])
+                                                   const PAIR p[ROWS], const uint2 *at, int radius,
+                                                   float weight, sums total[ROWS])
 {
     const uint2 *space = t.columns_space + radius;
     half_sums s[ROWS] = {};
@@ -171,7 +186,8 @@ static __device__ __forceinline__ void store_stored(const half2_time &t, sums s[
     }
 }
 
-template <bool LORENTZIAN, int RADIUS, bool SQUARE>
+/* PAIR: sharp_pair where the range sigma varies, else pair. */
+template <bool LORENTZIAN, int RADIUS, bool SQUARE, class PAIR>
 static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, RADIUS> ? 3 : 4)
     half2_time_kernel(const half2_time f)
 {
@@ -181,31 +197,41 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
     const int y = f.h.p.row_begin + (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     const bool inside = 2 * x < f.h.p.width && y < f.h.p.row_end;
     const tile t(shared, radius);
-    const uint2 *at;
-    sharp_pair p[ROWS];
+    const int at = (threadIdx.y * ROWS + radius) * t.columns + threadIdx.x + t.reach;
+    const bool varies = sizeof(PAIR) != sizeof(pair);
+    uint2 *here = t.pairs, *next = !varies && f.second ? shared + f.second : here;
+    PAIR p[ROWS];
     sums total[ROWS] = {};
 
-    at = t.pairs + (threadIdx.y * ROWS + radius) * t.columns + threadIdx.x + t.reach;
-    fill_space<LORENTZIAN, true>(f.h, t, radius);
+    fill_space<LORENTZIAN, varies>(f.h, t, radius);
     wait_for_before();
     if (f.asks && f.noise->unsuited)
         return;
-    fill_stored(f, t, f.frame[0], radius);
+    fill_stored(f, t, here, f.frame[0], radius);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        static_cast<pair &>(p[k]) = load_pair(at + k * t.columns);
-        p[k].sharp = sharpness_at(f, x, y + k);
-    }
+    for (int k = 0; k < ROWS; k++)
+        load_own(f, here + at + k * t.columns, x, y + k, p[k]);
 #pragma unroll 1
     for (int i = 0; i < f.n_frames; i++) {
-        if (i > 0) {
-            __syncthreads();
-            fill_stored(f, t, f.frame[i], radius);
+        const bool goes_on = i + 1 < f.n_frames;
+
+        if (goes_on && next != here)
+            fill_stored(f, t, next, f.frame[i + 1], radius);
+        if (inside)
+            add_windows<LORENTZIAN, RADIUS, SQUARE>(f.h, t, p, here + at, radius, f.weight[i],
+                                                    total);
+        if (!goes_on)
+            break;
+        __syncthreads();
+        if (next == here) {
+            fill_stored(f, t, here, f.frame[i + 1], radius);
             __syncthreads();
         }
-        if (inside)
-            add_windows<LORENTZIAN, RADIUS, SQUARE>(f.h, t, p, at, radius, f.weight[i], total);
+        uint2 *const done = here;
+
+        here = next;
+        next = done;
     }
     if (!inside)
         return;
@@ -220,20 +246,25 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
 
 #define TIME_UNROLLED_RADII 8
 
-template <bool LORENTZIAN> static half2_time_function choose_time_kernel(int radius, bool square)
+template <bool LORENTZIAN, class PAIR>
+static half2_time_function choose_time_kernel(int radius, bool square)
 {
     static const half2_time_function any[] = {
-        half2_time_kernel<LORENTZIAN, 0, false>, half2_time_kernel<LORENTZIAN, 1, false>,
-        half2_time_kernel<LORENTZIAN, 2, false>, half2_time_kernel<LORENTZIAN, 3, false>,
-        half2_time_kernel<LORENTZIAN, 4, false>, half2_time_kernel<LORENTZIAN, 5, false>,
-        half2_time_kernel<LORENTZIAN, 6, false>, half2_time_kernel<LORENTZIAN, 7, false>,
-        half2_time_kernel<LORENTZIAN, 8, false>,
+        half2_time_kernel<LORENTZIAN, 0, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 1, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 2, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 3, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 4, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 5, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 6, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 7, false, PAIR>,
+        half2_time_kernel<LORENTZIAN, 8, false, PAIR>,
     };
     static const half2_time_function squares[] = {
-        half2_time_kernel<LORENTZIAN, 1, true>, half2_time_kernel<LORENTZIAN, 2, true>,
-        half2_time_kernel<LORENTZIAN, 3, true>, half2_time_kernel<LORENTZIAN, 4, true>,
-        half2_time_kernel<LORENTZIAN, 5, true>, half2_time_kernel<LORENTZIAN, 6, true>,
-        half2_time_kernel<LORENTZIAN, 7, true>, half2_time_kernel<LORENTZIAN, 8, true>,
+        half2_time_kernel<LORENTZIAN, 1, true, PAIR>, half2_time_kernel<LORENTZIAN, 2, true, PAIR>,
+        half2_time_kernel<LORENTZIAN, 3, true, PAIR>, half2_time_kernel<LORENTZIAN, 4, true, PAIR>,
+        half2_time_kernel<LORENTZIAN, 5, true, PAIR>, half2_time_kernel<LORENTZIAN, 6, true, PAIR>,
+        half2_time_kernel<LORENTZIAN, 7, true, PAIR>, half2_time_kernel<LORENTZIAN, 8, true, PAIR>,
     };
 
     if (radius > TIME_UNROLLED_RADII)

@@ -1,6 +1,7 @@
 #include "cuda/kernel/half2_time.cuh"
 
-half2_time_function half2_time_lorentzian(int radius, bool square)
+half2_time_function half2_time_lorentzian(int radius, bool square, bool varies)
 {
-    return choose_time_kernel<true>(radius, square);
+    return varies ? choose_time_kernel<true, sharp_pair>(radius, square)
+                  : choose_time_kernel<true, pair>(radius, square);
 }
