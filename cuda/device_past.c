@@ -193,6 +193,12 @@ static double least_share(const struct filter *f)
     return filter_averages(f) ? sqrt(filter_averaged_share(f, f->temporal)) : 1.0;
 }
 
+/* Whether the noise has to be known. */
+static bool measures(const struct filter *f)
+{
+    return filter_averages(f) || f->sigma_color <= 0.0;
+}
+
 static struct time_job make_job(const struct device_past *t, const struct frame *in,
                                 const struct filter *f, bool goes_on,
                                 const struct bilateral_params *p)
@@ -210,6 +216,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         .number = t->number,
         .goes_on = goes_on && t->measured,
         .averages = averages,
+        .measures = measures(f),
         .searches = averages && goes_on && !f->no_search,
         .frames = averages ? f->temporal : 1,
         .sigma_color = f->sigma_color,
@@ -315,7 +322,7 @@ static int average(const struct device_past *t, const struct time_job *j)
 }
 
 static int launch(const struct device_past *t, struct time_job *j, const struct time_filter *f,
-                  bool measures, struct time_knowledge *k)
+                  struct time_knowledge *k)
 {
     int r = bilateral_errno(cudaHostGetDevicePointer((void **)&j->report, k->memory, 0));
 
@@ -325,9 +332,9 @@ static int launch(const struct device_past *t, struct time_job *j, const struct 
             break;
         if (step == 0)
             r = unpack(t, j);
-        else if (step == 1 && measures)
+        else if (step == 1 && j->measures)
             r = search(t, j);
-        else if (step == 2 && measures)
+        else if (step == 2 && j->measures)
             r = time_measure(j, t->stream);
         else if (step == 3 && j->averages)
             r = average(t, j);
@@ -340,7 +347,7 @@ static int launch(const struct device_past *t, struct time_job *j, const struct 
 int device_past_filter(struct device_past *t, const struct frame *in, const struct frame *out,
                        const struct filter *f, bool goes_on, struct time_knowledge *k)
 {
-    const bool averages = filter_averages(f), measures = averages || f->sigma_color <= 0.0;
+    const bool averages = filter_averages(f);
     const int n_stored = averages ? 2 : f->temporal > 1 ? f->temporal : 1;
     struct filter known = *f;
     struct bilateral_params p;
@@ -362,13 +369,13 @@ int device_past_filter(struct device_past *t, const struct frame *in, const stru
     t->n_frames = !goes_on ? 1 : t->n_frames < n_stored ? t->n_frames + 1 : n_stored;
     j = make_job(t, in, f, goes_on, &p);
     filter = make_filter(t, &j, f, &p);
-    t->measured = measures;
+    t->measured = j.measures;
     k->like = frame_like(in);
-    k->noise = measures;
+    k->noise = j.measures;
     k->counts = averages;
     k->count_steps = j.count_steps;
     k->frames = f->temporal > 1 ? t->n_frames : 0;
-    r = launch(t, &j, &filter, measures, k);
+    r = launch(t, &j, &filter, k);
     if (r)
         past_forget(&t->chain);
     return r;

@@ -95,7 +95,7 @@ struct time_job {
     struct time_report *report;
     uint32_t number; /* of the frame, from 1 */
     bool goes_on;    /* `before` and `old` are of the frame before */
-    bool averages, searches;
+    bool averages, searches, measures;
     int frames;             /* that count at most */
     int count_steps;        /* of a frame, in stored counts */
     int64_t form[3][3];     /* M^T M of the colours in 1/4096 */
@@ -106,11 +106,11 @@ struct time_job {
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */
 };
 
-/* Takes the raw frame `in` apart into `now`, into `state` too unless it averages, and notes whether
- * it differs from `before`. */
+/* Takes the raw frame `in` apart: into `now` where it measures, with its pyramid where it averages
+ * too, else into `state`. Notes whether it differs from `before`. */
 int time_unpack(const struct time_job *j, cudaStream_t stream);
 
-/* The rest of the pyramid of `now`; and the vectors, if it searches and goes on. */
+/* The vectors, if it searches and goes on. */
 int time_search(const struct time_job *j, cudaStream_t stream);
 
 /* `still` from what was unpacked; and `moved` from the vectors, where there are any that are not 0,

@@ -96,37 +96,50 @@ static __device__ __forceinline__ void store(const mixed &m, int component, cons
         *to = uint16_t(first);
 }
 
+/* The samples of a cell, in rows of luma; the nearest ones where it reaches past the picture. */
+template <int C> struct cell_samples {
+    samples of[2][C];
+};
+
 /* @kept: guesses along the motion lie where the mean will be; KEPT: they may. */
 template <int C, int HS, int VS, bool KEPT>
-static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
-                                                    int cy, bool kept)
+static __device__ __forceinline__ void load_levels(const time_job &j, int cx, int cy, bool kept,
+                                                   cell_samples<C> &ret)
 {
     const time_shape &s = j.shape;
-    const bool both = 2 * cy + 1 < s.height;
-    samples of[2][C];
 
+    cx = min(cx, s.cells_x - 1);
+    cy = min(cy, s.cells_y - 1);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const int y = 2 * cy + (i && both), at = y * s.stride + 2 * cx;
+        const int y = min(2 * cy + i, s.height - 1), at = y * s.stride + 2 * cx;
         const int at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-        of[i][0] =
+        ret.of[i][0] =
             load<true, KEPT>(j.now.luma + at, j.old.level[0] + at, j.state.level[0] + at, kept);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            of[i][c] = load<!HS, KEPT>(j.now.chroma[c - 1] + at_c, j.old.level[c] + at_c,
-                                       j.state.level[c] + at_c, kept);
+            ret.of[i][c] = load<!HS, KEPT>(j.now.chroma[c - 1] + at_c, j.old.level[c] + at_c,
+                                           j.state.level[c] + at_c, kept);
     }
+}
+
+template <int C, int HS, int VS, bool KEPT>
+static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
+                                                    int cy, const cell_samples<C> &from)
+{
+    const time_shape &s = j.shape;
+
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int y = 2 * cy + i, at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-        if (i && !both)
+        if (y >= s.height)
             continue;
-        store<true, KEPT>(m, 0, of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
+        store<true, KEPT>(m, 0, from.of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            store<!HS, KEPT>(m, c, of[i][c], j.state.level[c] + at_c);
+            store<!HS, KEPT>(m, c, from.of[i][c], j.state.level[c] + at_c);
     }
 }
 
@@ -226,56 +239,72 @@ template <int C> static __device__ __forceinline__ void find_near(const time_job
             moves_near(j, clamp(col, j.shape.cols[0] - 1), clamp(row, j.shape.rows[0] - 1));
 }
 
-template <int C, int HS, int VS>
-static __global__ void __launch_bounds__(THREADS, 5) average(const time_job j)
+/* The mean in a thread's cells from (@cx, @cy) on; samples are on their way while guesses are
+ * judged. MOVES: something moves in the tile. */
+template <int C, int HS, int VS, bool MOVES>
+static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> &t, int cx, int cy,
+                                                     float n[CELLS])
 {
-    __shared__ tile<C> t;
     const time_shape &s = j.shape;
-    const int x = threadIdx.x % WIDE + 1, y = threadIdx.x / WIDE * CELLS + 1;
-    const bool moves = prepare<C>(j, t), changes = j.goes_on && is_new(j);
-    const int cx = tile_x() - 1 + x, cy = tile_y() - 1 + y;
-    guessed<C> still[CELLS];
-    mixed m[CELLS] = {};
-    uint32_t counted = 0;
-    bool follows = false;
+    const int x = cx - tile_x() + 1, y = cy - tile_y() + 1;
+    const time_vector v =
+        MOVES ? vector_at(j, clamp(2 * cx, s.width - 1), clamp(2 * cy, s.height - 1))
+              : time_vector{0, 0};
+    const bool follows = v.x || v.y;
+    guessed<C> still[CELLS], moved[CELLS];
+    cell_samples<C> from[CELLS];
 
-    let_next_start();
-    if (changes) {
-        make_guess<C, false>(j, t, x, y, still);
-        if (moves) {
-            const time_vector v =
-                vector_at(j, clamp(2 * cx, s.width - 1), clamp(2 * cy, s.height - 1));
-            guessed<C> moved[CELLS];
-
-            follows = v.x || v.y;
-            find_near<C>(j, t);
-            make_guess<C, true>(j, t, x, y, moved);
-#pragma unroll
-            for (int k = 0; k < CELLS; k++)
-                m[k] = mix<C>(j, still[k], moved[k], follows);
-        } else {
-#pragma unroll
-            for (int k = 0; k < CELLS; k++)
-                m[k] = mix<C>(j, still[k], still[k], false);
-        }
+    make_guess<C, false>(j, t, x, y, still);
+    if (MOVES) {
+        judge<C>(j, t, x, y, still);
+        find_near<C>(j, t);
+        make_guess<C, true>(j, t, x, y, moved);
     }
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
-        if (cx < s.cells_x && cy + k < s.cells_y) {
-            uint32_t count;
+        load_levels<C, HS, VS, MOVES>(j, cx, cy + k, follows, from[k]);
+    judge<C>(j, t, x, y, MOVES ? moved : still);
+#pragma unroll
+    for (int k = 0; k < CELLS; k++) {
+        const mixed m = mix<C>(j, still[k], MOVES ? moved[k] : still[k], follows);
 
-            if (changes) {
-                if (moves)
-                    store_levels<C, HS, VS, true>(j, m[k], cx, cy + k, follows);
-                else
-                    store_levels<C, HS, VS, false>(j, m[k], cx, cy + k, false);
-                count =
-                    min(__float2uint_rd(
-                            fminf(m[k].n + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f),
-                        255u);
-            } else {
-                count = store_known<C, HS, VS>(j, cx, cy + k);
-            }
+        n[k] = m.n;
+        if (cx < s.cells_x && cy + k < s.cells_y)
+            store_levels<C, HS, VS, MOVES>(j, m, cx, cy + k, from[k]);
+    }
+}
+
+/* How a count is stored. */
+static __device__ __forceinline__ uint32_t count_of(const time_job &j, float n)
+{
+    const float count = fminf(n + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f;
+
+    return min(__float2uint_rd(count), 255u);
+}
+
+template <int C, int HS, int VS>
+static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
+{
+    __shared__ tile<C> t;
+    const time_shape &s = j.shape;
+    const int cx = tile_x() + threadIdx.x % WIDE, cy = tile_y() + threadIdx.x / WIDE * CELLS;
+    float n[CELLS] = {};
+    uint32_t counted = 0;
+
+    wait_for_before();
+    let_next_start();
+    const bool moves = prepare<C>(j, t), changes = j.goes_on && is_new(j);
+
+    if (changes && moves)
+        average_cells<C, HS, VS, true>(j, t, cx, cy, n);
+    else if (changes)
+        average_cells<C, HS, VS, false>(j, t, cx, cy, n);
+#pragma unroll
+    for (int k = 0; k < CELLS; k++)
+        if (cx < s.cells_x && cy + k < s.cells_y) {
+            const uint32_t count =
+                changes ? count_of(j, n[k]) : store_known<C, HS, VS>(j, cx, cy + k);
+
             j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
             counted += count * uint32_t(2 * min(2, s.height - 2 * (cy + k)));
         }
@@ -291,6 +320,5 @@ extern "C" int time_average(const time_job *j, cudaStream_t stream)
                         : !s.vshift       ? average<3, 1, 0>
                                           : average<3, 1, 1>;
 
-    kernel<<<grid, THREADS, 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
+    return bilateral_errno(start_early(kernel, grid, THREADS, 0, stream, *j));
 }

@@ -3,12 +3,15 @@
  * DESIGN. A lane has a column of cells, four of them, as high as a block that moves; the outer
  * lanes of a warp are there for the ones beside them. Going down, each row of samples adds to two
  * cells. Differences are whole stored steps with 2^15 added, two in a word, so that sums are exact.
- */
+ * Along the motion a warp predicts the rows of its own blocks, with one vector for each lane; those
+ * above and below it gets from the warps beside it, if these have them. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_predict.cuh"
 
-#define WARPS 8
+#define STILL_WARPS 8
+#define MOVED_WARPS 4
 #define OWN_LANES 30
+#define ROWS (2 * BLOCK_CELLS) /* of luma in a block */
 #define ALL 0xffffffffu
 #define BIAS 32768u
 #define TENT 64 /* sum of the weights 1 3 3 1, both ways */
@@ -79,30 +82,6 @@ static __device__ __forceinline__ sample_row load_old(const time_job &j, int cx,
             r.chroma[0] = load_pair(u);
             r.chroma[1] = load_pair(v);
         }
-    }
-    return r;
-}
-
-/* What a lane needs from row to row along the motion. */
-template <int HS> struct guess_columns {
-    luma_column luma;
-    chroma_column chroma[2 - HS];
-};
-
-template <int C, int HS, int VS>
-static __device__ __forceinline__ sample_row predict(const time_job &j, guess_columns<HS> &guess,
-                                                     int cx, int y, time_vector v)
-{
-    sample_row r = {guess.luma.predict(j, 2 * cx, y, v), {0, 0}};
-
-    if (C == 3)
-        r.chroma[0] = guess.chroma[0].predict(j, cx << (1 - HS), y >> VS, v);
-    if (C == 3 && !HS) {
-        const uint32_t first = r.chroma[0];
-        const uint32_t second = guess.chroma[1 - HS].predict(j, 2 * cx + 1, y >> VS, v);
-
-        r.chroma[0] = __byte_perm(first, second, 0x5410);
-        r.chroma[1] = __byte_perm(first, second, 0x7632);
     }
     return r;
 }
@@ -202,79 +181,290 @@ static __device__ __forceinline__ float4 finish(const time_job &j, const uint32_
                        square * (0.25f / (TIME_LEVEL_STEPS * TIME_LEVEL_STEPS)));
 }
 
-/* ALONG: the guess along the motion, near what moves; else the one of what stands still. */
-template <int C, int HS, int VS, bool ALONG>
-static __global__ void __launch_bounds__(32 * WARPS, ALONG ? 4 : 6) compare(const time_job j)
+/* A lane's cells: in column @cx, or the nearest one to it in the picture, from row @cy on. */
+struct place {
+    int cx, column, cy;
+    bool own; /* not beside those of another warp only */
+
+    __device__ __forceinline__ explicit place(const time_shape &s)
+    {
+        const int lane = threadIdx.x % 32;
+
+        cx = blockIdx.x * OWN_LANES + lane - 1;
+        cy = (blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32) * BLOCK_CELLS;
+        column = clamp(cx, s.cells_x - 1);
+        own = lane > 0 && lane <= OWN_LANES && cx < s.cells_x;
+    }
+};
+
+/* What row @y differs by from a guess. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ row_sums<C> compare_row(const time_job &j, const place &at, int y,
+                                                          const sample_row &p)
 {
-    const time_shape &s = j.shape;
-    const int lane = threadIdx.x % 32, cx = blockIdx.x * OWN_LANES + lane - 1;
-    const int cy = (blockIdx.y * WARPS + threadIdx.x / 32) * BLOCK_CELLS;
-    const int column = clamp(cx, s.cells_x - 1);
-    const bool own = lane > 0 && lane <= OWN_LANES && cx < s.cells_x;
-    float4 *const to = reinterpret_cast<float4 *>(ALONG ? j.moved : j.still);
-    guess_columns<HS> guess;
+    const sample_row now = load_now<C, HS, VS>(j, at.column, y);
+    sample_row e = {repeat(j.shape, at.cx, apart(now.luma, p.luma)), {0, 0}};
+
+#pragma unroll
+    for (int c = 0; c < (C == 1 ? 0 : 2 - HS); c++) {
+        e.chroma[c] = apart(now.chroma[c], p.chroma[c]);
+        if (!HS)
+            e.chroma[c] = repeat(j.shape, at.cx, e.chroma[c]);
+    }
+    return add_row<C, HS>(j, e);
+}
+
+template <int C>
+static __device__ __forceinline__ void store_cell(const time_job &j, time_cell *to, const place &at,
+                                                  int k, const uint32_t tent[C], float square)
+{
+    if (at.own && at.cy + k < j.shape.cells_y)
+        reinterpret_cast<float4 *>(to)[(at.cy + k) * j.shape.cells_x + at.cx] =
+            finish<C>(j, tent, square);
+}
+
+/* With what stands still. */
+template <int C, int HS, int VS>
+static __global__ void __launch_bounds__(32 * STILL_WARPS, 6) compare_still(const time_job j)
+{
+    const place at(j.shape);
     row_sums<C> upper = {}; /* what a cell has so far */
 
-    if (cy >= s.cells_y)
+    if (at.cy >= j.shape.cells_y)
         return;
-    if (ALONG && !__any_sync(ALL, own && moves_near(j, column / BLOCK_CELLS, cy / BLOCK_CELLS)))
-        return;
-#pragma unroll(ALONG ? 1 : 5)
+#pragma unroll
     for (int k = 0; k <= BLOCK_CELLS; k++) {
         row_sums<C> row[2];
+        uint32_t tent[C];
 
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int below = 2 * (cy + k) - 1 + i, y = clamp(below, s.height - 1);
-            const time_vector v = ALONG ? vector_at(j, 2 * column, y) : time_vector{0, 0};
-            const sample_row p = ALONG ? predict<C, HS, VS>(j, guess, column, y, v)
-                                       : load_old<C, HS, VS>(j, column, y);
-            const sample_row now = load_now<C, HS, VS>(j, column, y);
-            sample_row e = {repeat(s, cx, apart(now.luma, p.luma)), {0, 0}};
+            const int y = clamp(2 * (at.cy + k) - 1 + i, j.shape.height - 1);
 
-#pragma unroll
-            for (int c = 0; c < (C == 1 ? 0 : 2 - HS); c++) {
-                e.chroma[c] = apart(now.chroma[c], p.chroma[c]);
-                if (!HS)
-                    e.chroma[c] = repeat(s, cx, e.chroma[c]);
-            }
-            row[i] = add_row<C, HS>(j, e);
-            if (ALONG && own && y == below && (v.x || v.y) && k + i > 0 && k + i <= BLOCK_CELLS)
-                keep<C, HS, VS>(j, cx, y, p);
+            row[i] = compare_row<C, HS, VS>(j, at, y, load_old<C, HS, VS>(j, at.column, y));
         }
-        uint32_t tent[C];
-
 #pragma unroll
         for (int c = 0; c < C; c++) {
             tent[c] = upper.tent[c] + 3 * row[0].tent[c] + row[1].tent[c];
             upper.tent[c] = row[0].tent[c] + 3 * row[1].tent[c];
         }
-        if (k > 0 && own && cy + k - 1 < s.cells_y)
-            to[(cy + k - 1) * s.cells_x + cx] = finish<C>(j, tent, upper.square + row[0].square);
+        if (k > 0)
+            store_cell<C>(j, j.still, at, k - 1, tent, upper.square + row[0].square);
         upper.square = row[1].square;
     }
 }
 
-template <bool ALONG> static int launch(const time_job &j, cudaStream_t stream)
-{
-    const time_shape &s = j.shape;
-    const int rows = WARPS * BLOCK_CELLS;
-    const dim3 grid((s.cells_x + OWN_LANES - 1) / OWN_LANES, (s.cells_y + rows - 1) / rows);
-    const auto kernel = s.components == 1 ? compare<1, 0, 0, ALONG>
-                        : !s.hshift       ? compare<3, 0, 0, ALONG>
-                        : !s.vshift       ? compare<3, 1, 0, ALONG>
-                                          : compare<3, 1, 1, ALONG>;
+/* --- along the motion --- */
 
-    kernel<<<grid, 32 * WARPS, 0, stream>>>(j);
-    return bilateral_errno(cudaGetLastError());
+/* What a lane predicts of rows that have one vector. */
+template <int C, int HS, int VS> struct guess_column {
+    luma_column luma;
+    chroma_column chroma[2 - HS];
+    sample_row row;
+
+    __device__ __forceinline__ void begin(const time_job &j, int cx, int y, time_vector v)
+    {
+        row = {0, {0, 0}};
+        luma.begin(j, 2 * cx, y, v);
+#pragma unroll
+        for (int i = 0; C == 3 && i < 2 - HS; i++)
+            chroma[i].begin(j, (cx << (1 - HS)) + i, y >> VS, v);
+    }
+
+    /* Row @i from the first on; they are asked for one after the other. */
+    __device__ __forceinline__ void predict(const time_job &j, int i)
+    {
+        row.luma = luma.predict(j, i);
+        if (C == 1 || (VS && i % 2))
+            return;
+        row.chroma[0] = chroma[0].predict(j, i >> VS);
+        if (!HS) {
+            const uint32_t first = row.chroma[0], second = chroma[1 - HS].predict(j, i >> VS);
+
+            row.chroma[0] = __byte_perm(first, second, 0x5410);
+            row.chroma[1] = __byte_perm(first, second, 0x7632);
+        }
+    }
+};
+
+/* Whether anything moves in a warp's blocks, which are eight, or in those around them. */
+static __device__ __forceinline__ bool anything_moves(const time_job &j, const place &at)
+{
+    const int lane = threadIdx.x % 32, across = 10;
+    const int col = int(blockIdx.x) * OWN_LANES / BLOCK_CELLS - 1 + lane % across;
+    const int row = at.cy / BLOCK_CELLS - 1 + lane / across;
+
+    return __any_sync(ALL, lane < 3 * across && col >= 0 && row >= 0 && col < j.shape.cols[0] &&
+                               row < j.shape.rows[0] && moves_at(j, col, row));
+}
+
+/* Sums over rows, by side: above and below a warp's cells. */
+enum { ABOVE, BELOW, SIDES };
+
+template <int C> struct shared_rows {
+    uint32_t own[MOVED_WARPS][SIDES][C][32];    /* a warp's first and last */
+    uint32_t single[MOVED_WARPS][SIDES][C][32]; /* those beside them, which no other warp has */
+    bool known[MOVED_WARPS];
+};
+
+/* A warp's sums so far: of whole cells, but for the rows above and below them. */
+template <int C> struct strip {
+    uint32_t tent[BLOCK_CELLS][C];
+    float square[BLOCK_CELLS];
+};
+
+template <int C>
+static __device__ __forceinline__ void share(uint32_t to[C][32], const row_sums<C> &sums)
+{
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        to[c][threadIdx.x % 32] = sums.tent[c];
+}
+
+/* Also stores the cells that lack nothing. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void add_rows(const time_job &j, const place &at,
+                                                uint32_t own[SIDES][C][32], strip<C> &to)
+{
+    const time_vector v = vector_at(j, 2 * at.column, 2 * at.cy);
+    guess_column<C, HS, VS> guess;
+    row_sums<C> sums = {};
+
+    to = {};
+    guess.begin(j, at.column, 2 * at.cy, v);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int y = 2 * at.cy + i, k = i / 2, beside = i % 2 ? k + 1 : k - 1;
+        const bool inside = y < j.shape.height; /* else the last row is repeated */
+
+        guess.predict(j, i);
+        const row_sums<C> row = compare_row<C, HS, VS>(j, at, y, guess.row);
+
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            sums.tent[c] = inside ? row.tent[c] : sums.tent[c];
+        sums.square = inside ? row.square : sums.square;
+        if (inside && at.own && (v.x || v.y))
+            keep<C, HS, VS>(j, at.cx, y, guess.row);
+        if (i == 0)
+            share<C>(own[ABOVE], sums);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            to.tent[k][c] += 3 * sums.tent[c];
+            if (beside >= 0 && beside < BLOCK_CELLS)
+                to.tent[beside % BLOCK_CELLS][c] += sums.tent[c];
+        }
+        to.square[k] += sums.square;
+        if (i % 2 == 0 && beside > 0)
+            store_cell<C>(j, j.moved, at, beside, to.tent[beside % BLOCK_CELLS],
+                          to.square[beside % BLOCK_CELLS]);
+    }
+    share<C>(own[BELOW], sums);
+}
+
+/* The row above a warp's cells, or below them. */
+static __device__ __forceinline__ int row_beside(const place &at, int side)
+{
+    return 2 * at.cy + (side == ABOVE ? -1 : ROWS);
+}
+
+template <int C>
+static __device__ __forceinline__ bool is_shared(const shared_rows<C> &rows, int side)
+{
+    const int warp = threadIdx.x / 32 + (side == ABOVE ? -1 : 1);
+
+    return warp >= 0 && warp < MOVED_WARPS && rows.known[warp];
+}
+
+/* Adds up the rows beside that no other warp has. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void add_single_rows(const time_job &j, const place &at,
+                                                       shared_rows<C> &rows)
+{
+#pragma unroll 1
+    for (int side = 0; side < SIDES; side++) {
+        const int y = row_beside(at, side);
+        guess_column<C, HS, VS> guess;
+
+        if (y < 0 || y >= j.shape.height || is_shared<C>(rows, side))
+            continue;
+        guess.begin(j, at.column, y, vector_at(j, 2 * at.column, y));
+        guess.predict(j, 0);
+        share<C>(rows.single[threadIdx.x / 32][side], compare_row<C, HS, VS>(j, at, y, guess.row));
+    }
+}
+
+/* The cell that lacks the row at @side. Outside of the picture the nearest one is repeated. */
+template <int C>
+static __device__ __forceinline__ void
+finish_cell(const time_job &j, const place &at, const shared_rows<C> &rows, int side, strip<C> &s)
+{
+    const int warp = threadIdx.x / 32, y = row_beside(at, side);
+    const int k = side == ABOVE ? 0 : BLOCK_CELLS - 1;
+    const uint32_t(*const row)[32] = y < 0 || y >= j.shape.height ? rows.own[warp][side]
+                                     : !is_shared<C>(rows, side)  ? rows.single[warp][side]
+                                     : side == ABOVE              ? rows.own[warp - 1][BELOW]
+                                                                  : rows.own[warp + 1][ABOVE];
+
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        s.tent[k][c] += row[c][threadIdx.x % 32];
+    store_cell<C>(j, j.moved, at, k, s.tent[k], s.square[k]);
+}
+
+/* Along the motion, near what moves. */
+template <int C, int HS, int VS>
+static __global__ void __launch_bounds__(32 * MOVED_WARPS, 6) compare_moved(const time_job j)
+{
+    __shared__ shared_rows<C> rows;
+    const int warp = threadIdx.x / 32;
+    const place at(j.shape);
+    const bool near = at.cy < j.shape.cells_y && anything_moves(j, at);
+    strip<C> s;
+
+    if (threadIdx.x % 32 == 0)
+        rows.known[warp] = near;
+    if (!__syncthreads_or(near))
+        return;
+    if (near) {
+        add_single_rows<C, HS, VS>(j, at, rows);
+        add_rows<C, HS, VS>(j, at, rows.own[warp], s);
+    }
+    __syncthreads();
+    if (near) {
+        finish_cell<C>(j, at, rows, ABOVE, s);
+        finish_cell<C>(j, at, rows, BELOW, s);
+    }
+}
+
+/* Thread blocks of @warps. */
+static dim3 grid_of(const time_shape &s, int warps)
+{
+    const int rows = warps * BLOCK_CELLS;
+
+    return dim3((s.cells_x + OWN_LANES - 1) / OWN_LANES, (s.cells_y + rows - 1) / rows);
 }
 
 extern "C" int time_compare_still(const time_job *j, cudaStream_t stream)
 {
-    return launch<false>(*j, stream);
+    const time_shape &s = j->shape;
+    const auto kernel = s.components == 1 ? compare_still<1, 0, 0>
+                        : !s.hshift       ? compare_still<3, 0, 0>
+                        : !s.vshift       ? compare_still<3, 1, 0>
+                                          : compare_still<3, 1, 1>;
+
+    kernel<<<grid_of(s, STILL_WARPS), 32 * STILL_WARPS, 0, stream>>>(*j);
+    return bilateral_errno(cudaGetLastError());
 }
 
 extern "C" int time_compare_moved(const time_job *j, cudaStream_t stream)
 {
-    return launch<true>(*j, stream);
+    const time_shape &s = j->shape;
+    const auto kernel = s.components == 1 ? compare_moved<1, 0, 0>
+                        : !s.hshift       ? compare_moved<3, 0, 0>
+                        : !s.vshift       ? compare_moved<3, 1, 0>
+                                          : compare_moved<3, 1, 1>;
+
+    kernel<<<grid_of(s, MOVED_WARPS), 32 * MOVED_WARPS, 0, stream>>>(*j);
+    return bilateral_errno(cudaGetLastError());
 }

@@ -3,9 +3,6 @@
 #include "cuda/kernel/time.h"
 #include "cuda/kernel/time_start.cuh"
 
-/* The levels of `now` from 2 on. */
-int time_build_levels(const time_job &j, cudaStream_t stream);
-
 static __device__ __forceinline__ int clamp(int v, int most)
 {
     return min(max(v, 0), most);

@@ -30,25 +30,31 @@ static __device__ void add_before(class_counts &k, int lane)
 
 static __device__ double bin_low(double bin)
 {
-    const int octave = int(floor(floor(bin) / 16.0));
+    const int whole = int(bin), octave = whole >> 4;
 
-    return ldexp(1.0 + (bin - 16.0 * octave) / 16.0, octave - 6);
+    return (1.0 + (bin - 16.0 * octave) / 16.0) *
+           __hiloint2double((octave - 6 + 1023) << 20, 0); /* 2^(octave - 6) */
 }
 
-/* 1.2 times the 6 % quantile; in all lanes. */
+/* 1.2 times the 6 % quantile; in all lanes. One division for all of them, because the code of a
+ * single thread block has to come from far. */
 static __device__ double low_variance(const class_counts &k, int lane)
 {
     const double wanted = 0.06 * k.all;
-    double before = k.before, found = 0.0;
-    bool mine = false;
+    const uint32_t least = uint32_t(ceil(wanted));
+    uint32_t upto = k.before, before = 0, own = 0;
+    int at = 0;
 
-    for (int i = 0; i < LANE_BINS && !mine; i++) {
-        mine = k.bin[i] && before + k.bin[i] >= wanted;
-        if (mine)
-            found = bin_low(lane * LANE_BINS + i + (wanted - before) / k.bin[i]);
-        before += k.bin[i];
+    for (int i = 0; i < LANE_BINS; i++) {
+        if (!own && k.bin[i] && upto + k.bin[i] >= least) {
+            at = lane * LANE_BINS + i;
+            before = upto;
+            own = k.bin[i];
+        }
+        upto += k.bin[i];
     }
-    const uint32_t who = __ballot_sync(0xffffffffu, mine);
+    const double found = bin_low(at + (wanted - before) / max(own, 1u));
+    const uint32_t who = __ballot_sync(0xffffffffu, own);
 
     return who ? 1.2 * __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
 }
@@ -60,13 +66,18 @@ struct measured {
     unsigned long long blocks, left; /* where no more than noise was measured */
 };
 
-/* The nearest class with enough blocks; -1: there is none. */
-static __device__ int nearest_class(const measured &m, int c)
+/* The nearest class with enough blocks; -1: there is none. For a whole warp. */
+static __device__ int nearest_class(const measured &m, int c, int lane)
 {
-    for (int away = 0; away < TIME_CLASSES; away++)
-        for (int k = c - away; k <= c + away; k += away ? 2 * away : 1)
-            if (k >= 0 && k < TIME_CLASSES && m.n[k] >= ENOUGH_BLOCKS)
-                return k;
+    const uint32_t enough = __ballot_sync(
+        0xffffffffu, lane < TIME_CLASSES && m.n[lane % TIME_CLASSES] >= ENOUGH_BLOCKS);
+
+    for (int away = 0; away < TIME_CLASSES; away++) {
+        if (c >= away && enough >> (c - away) & 1)
+            return c - away;
+        if (enough >> (c + away) & 1)
+            return c + away;
+    }
     return -1;
 }
 
@@ -94,12 +105,12 @@ static __device__ void update(const time_job &j, const measured &m)
 }
 
 /* Returns, in lane 0, how many blocks have no noise at all, which are left out. */
-static __device__ uint32_t load_class(const time_job &j, int c, int lane, class_counts &k)
+static __device__ uint32_t load_class(const time_noise &n, int c, int lane, class_counts &k)
 {
     uint32_t drawn = 0;
 
     for (int i = 0; i < LANE_BINS; i++)
-        k.bin[i] = __ldcg(&j.noise->blocks[c][lane * LANE_BINS + i]);
+        k.bin[i] = __ldcg(&n.blocks[c][lane * LANE_BINS + i]);
     for (int i = 0; i < SEEN && lane == 0; i++) {
         drawn += k.bin[i];
         k.bin[i] = 0;
@@ -107,26 +118,25 @@ static __device__ uint32_t load_class(const time_job &j, int c, int lane, class_
     return drawn;
 }
 
-/* Whether most blocks have no noise. */
-static __device__ bool is_drawn(const measured &m)
+/* Whether most blocks have no noise. For a whole warp. */
+static __device__ bool is_drawn(const measured &m, int lane)
 {
-    unsigned long long drawn = 0, seen = 0;
+    const int c = lane % TIME_CLASSES;
+    int more = int(m.drawn[c]) - int(m.n[c]);
 
-    for (int c = 0; c < TIME_CLASSES; c++) {
-        drawn += m.drawn[c];
-        seen += m.n[c];
-    }
-    return drawn > seen;
+    for (int away = 1; away < TIME_CLASSES; away *= 2)
+        more += __shfl_xor_sync(0xffffffffu, more, away);
+    return more > 0;
 }
 
 /* Several classes in one, for a picture in which none has enough; how many blocks there are. */
-static __device__ uint32_t variance_of_all(const time_job &j, int first, int last, int lane,
-                                           double *ret)
+static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int first, int last,
+                                                        int lane, double *ret)
 {
     class_counts all = {}, k;
 
     for (int c = first; c <= last; c++) {
-        (void)load_class(j, c, lane, k);
+        (void)load_class(n, c, lane, k);
         for (int i = 0; i < LANE_BINS; i++)
             all.bin[i] += k.bin[i];
     }
@@ -156,14 +166,13 @@ static __device__ void add_share(measured &m, const class_counts &k, const uint3
     }
 }
 
-/* The counts of a frame into @m. False: there are none. A warp for each
- * class. */
+/* The counts of a frame into @m. False: there are none. A warp for each class. */
 static __device__ bool take_counts(const time_job &j, measured &m)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t left[LANE_BINS], n_all = 1;
     class_counts k;
-    const uint32_t drawn = load_class(j, warp, lane, k);
+    const uint32_t drawn = load_class(*j.noise, warp, lane, k);
     double now;
     int nearest;
 
@@ -179,13 +188,13 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     if (threadIdx.x == 0)
         m.blocks = m.left = 0;
     __syncthreads();
-    nearest = nearest_class(m, warp);
-    if (is_drawn(m)) {
+    nearest = nearest_class(m, warp, lane);
+    if (is_drawn(m, lane)) {
         now = 0.0;
     } else if (nearest < 0) {
-        n_all = variance_of_all(j, 0, TIME_CLASSES - 1, lane, &now);
+        n_all = variance_of_all(*j.noise, 0, TIME_CLASSES - 1, lane, &now);
         if (!n_all && j.noise->n_frames < 2) /* else it is too dark to tell */
-            n_all = variance_of_all(j, TIME_CLASSES, TIME_CLASSES, lane, &now);
+            n_all = variance_of_all(*j.noise, TIME_CLASSES, TIME_CLASSES, lane, &now);
     } else {
         now = m.own[nearest];
     }

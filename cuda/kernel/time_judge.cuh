@@ -196,6 +196,7 @@ static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t
     const float rho = __ldg(&j.noise->rho);
     float d[CELLS + 2], r[CELLS + 2];
 
+    __syncthreads();
 #pragma unroll
     for (int k = 0; k < CELLS + 2; k++) {
         const int row = min(max(y - 1 + k, top), bottom);
@@ -213,6 +214,7 @@ static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t
     }
 }
 
+/* What a guess is like before judge(), which needs the squares of all threads. */
 template <int C, bool ALONG>
 static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t, int x, int y,
                                                   guessed<C> ret[CELLS])
@@ -233,6 +235,4 @@ static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t,
 
         take_light<C, ALONG>(j, t, at.x, at.y, unused);
     }
-    __syncthreads();
-    judge<C>(j, t, x, y, ret);
 }

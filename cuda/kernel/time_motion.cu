@@ -4,14 +4,13 @@
  * bytes, a quarter of what the contract calls a sample there, and are compared four at once. Most
  * candidates are 3x3 around an even vector: a thread that has them all loads each row of the frame
  * before once. A candidate that was there before can never win and is not compared again, so
- * what stands still costs a sixth of what moves. Four threads share a block, two at level 0:
- * with fewer each of them takes long, with more they load the same rows more often. */
+ * what stands still costs a sixth of what moves. Several threads share a block: with fewer each of
+ * them takes long, with more they load the same rows more often. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
-#define LANES 32
-#define TILE_COLS 8 /* blocks of the search that a warp has side by side */
-#define TILE_ROWS 4
+#define TILE_COLS 8 /* blocks at the top that a warp has side by side */
+#define TILE_ROWS 2
 #define GROUPS 6 /* of 3x3 candidates */
 #define ORDERS 64
 #define ALL 0xffffffffu
@@ -68,12 +67,18 @@ struct shifted_row {
     }
 };
 
-#define QUARTERS 4 /* threads of a block, each with a quarter of the window's rows */
+#define HALVES 2   /* threads of a block, each with half of the window's rows */
+#define QUARTERS 4 /* or a quarter of them */
 
 /* Adds up over the threads of a block. */
+static __device__ __forceinline__ uint32_t add_halves(uint32_t v)
+{
+    return v + __shfl_xor_sync(ALL, v, 1);
+}
+
 static __device__ __forceinline__ uint32_t add_quarters(uint32_t v)
 {
-    v += __shfl_xor_sync(ALL, v, 1);
+    v = add_halves(v);
     return v + __shfl_xor_sync(ALL, v, 2);
 }
 
@@ -109,60 +114,50 @@ static __device__ __forceinline__ void compare_around(const time_job &j, int k, 
     }
 }
 
-/* The block of a warp's lane, and where its window begins. */
-struct place {
-    int col, row, x, y;
-    bool real;
-
-    __device__ __forceinline__ place(const time_shape &s, int k, int lane)
-        : col(blockIdx.x * TILE_COLS + lane % TILE_COLS),
-          row(blockIdx.y * TILE_ROWS + lane / TILE_COLS)
-    {
-        real = col < s.cols[k] && row < s.rows[k];
-        col = min(col, s.cols[k] - 1);
-        row = min(row, s.rows[k] - 1);
-        x = 4 * col - 2;
-        y = 4 * row - 2;
-    }
-};
-
-/* Each warp has a row of the 5x5 candidates. */
-static __global__ void search_top(const time_job j)
+/* Each warp has a row of the 5x5 candidates; two lanes share a block, each with half of the
+ * window's rows. */
+static __global__ void __launch_bounds__(160, 2) search_top(const time_job j)
 {
-    __shared__ uint32_t best[LANES];
-    const int k = j.shape.top, lane = threadIdx.x, dy = int(threadIdx.y) - 2;
-    const place p(j.shape, k, lane);
-    uint32_t sums[5] = {}, least = ALL;
+    __shared__ uint32_t best[TILE_COLS * TILE_ROWS];
+    const int k = j.shape.top, i = threadIdx.x / 2, dy = int(threadIdx.y) - 2;
+    const int col = blockIdx.x * TILE_COLS + i % TILE_COLS;
+    const int row = blockIdx.y * TILE_ROWS + i / TILE_COLS;
+    const bool real = col < j.shape.cols[k] && row < j.shape.rows[k];
+    const int x = 4 * min(col, j.shape.cols[k] - 1) - 2;
+    const int y = 4 * min(row, j.shape.rows[k] - 1) - 2 + threadIdx.x % 2 * 4;
+    uint32_t now[4][4], sums[5] = {}, least = ALL;
 
     wait_for_before();
     let_next_start();
     if (dy == -2)
-        best[lane] = ALL;
+        best[i] = ALL;
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const uint32_t *now = pairs_at(j, j.now.level[k], k, p.x, p.y + i);
-        const shifted_row row(pairs_at(j, j.before.level[k], k, p.x - 2, p.y + dy + i));
+    for (int n = 0; n < 16; n++)
+        now[n / 4][n % 4] = __ldg(pairs_at(j, j.now.level[k], k, x, y + n / 4) + n % 4);
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+        const shifted_row shifted(pairs_at(j, j.before.level[k], k, x - 2, y + dy + r));
 
 #pragma unroll
         for (int n = 0; n < 4; n++)
 #pragma unroll
             for (int dx = -2; dx <= 2; dx++)
-                sums[dx + 2] = add_apart(sums[dx + 2], __ldg(now + n), row.pair(dx, n));
+                sums[dx + 2] = add_apart(sums[dx + 2], now[r][n], shifted.pair(dx, n));
     }
 #pragma unroll
     for (int dx = -2; dx <= 2; dx++) {
-        const uint32_t cost = total(sums[dx + 2]) + 12 * (abs(dx) + abs(dy)) + (dx || dy ? 16 : 0);
+        const uint32_t sad = add_halves(total(sums[dx + 2]));
+        const uint32_t cost = sad + 12 * (abs(dx) + abs(dy)) + (dx || dy ? 16 : 0);
 
         least = min(least, cost * ORDERS + (dy + 2) * 5 + dx + 2);
     }
-    atomicMin(&best[lane], least);
+    atomicMin(&best[i], least);
     __syncthreads();
-    if (dy == -2 && p.real) {
-        const int order = best[lane] % ORDERS;
+    if (dy == -2 && threadIdx.x % 2 == 0 && real) {
+        const int order = best[i] % ORDERS;
 
-        j.vector[k][p.row * j.shape.cols[k] + p.col] = {int16_t(order % 5 - 2),
-                                                        int16_t(order / 5 - 2)};
+        j.vector[k][row * j.shape.cols[k] + col] = {int16_t(order % 5 - 2), int16_t(order / 5 - 2)};
     }
 }
 
@@ -233,13 +228,7 @@ static __global__ void __launch_bounds__(128) search_between(const time_job j, i
 
 /* --- level 0: windows of 16x16 --- */
 
-#define HALVES 2 /* threads of a block, each with half of the window's rows */
-#define OWN_ROWS 8
-
-static __device__ __forceinline__ uint32_t add_halves(uint32_t v)
-{
-    return v + __shfl_xor_sync(ALL, v, 1);
-}
+#define OWN_ROWS (16 / HALVES)
 
 static __device__ __forceinline__ uint32_t add_apart4(uint32_t sum, uint32_t a, uint32_t b)
 {
@@ -289,12 +278,13 @@ static __device__ uint32_t compare(const time_job &j, const own_rows &q, time_ve
     return add_halves(sum);
 }
 
-/* The same for the 3x3 vectors around @v. */
+/* The same for the 3x3 vectors around @v, or only for the four beside it. */
+template <bool ALL_OF_THEM>
 static __device__ void compare_around(const time_job &j, const own_rows &q, time_vector v,
-                                      uint32_t sad[9])
+                                      uint32_t sad[10])
 {
 #pragma unroll
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         sad[i] = 0;
 #pragma unroll
     for (int i = 0; i < OWN_ROWS + 2; i++) {
@@ -309,17 +299,16 @@ static __device__ void compare_around(const time_job &j, const own_rows &q, time
 
 #pragma unroll
                 for (int dy = 0; dy < 3; dy++)
-                    if (i - dy >= 0 && i - dy < OWN_ROWS)
+                    if (i - dy >= 0 && i - dy < OWN_ROWS && (ALL_OF_THEM || (dx + dy) % 2))
                         sad[dy * 3 + dx] = add_apart4(sad[dy * 3 + dx], q.now[i - dy][n], word);
             }
     }
 #pragma unroll
     for (int i = 0; i < 9; i += 2) { /* a whole SAD has 16 bits */
-        const uint32_t both = add_halves(sad[i] | (i < 8 ? sad[i + 1] << 16 : 0));
+        const uint32_t both = add_halves(sad[i] | sad[i + 1] << 16);
 
         sad[i] = both & 0xffff;
-        if (i < 8)
-            sad[i + 1] = both >> 16;
+        sad[i + 1] = both >> 16;
     }
 }
 
@@ -394,21 +383,17 @@ static __device__ void try_others(const time_job &j, const own_rows &q, int col,
 }
 
 static __device__ time_vector with_fraction(const time_job &j, const own_rows &q, const found &best,
-                                            bool is_middle, const uint32_t sad[9])
+                                            bool is_middle, uint32_t sad[10])
 {
-    uint32_t l = sad[3], r = sad[5], u = sad[1], d = sad[7];
-
     if (!__all_sync(ALL, is_middle)) {
-        const uint32_t side[4] = {
-            compare(j, q, plus(best.v, -1, 0)), compare(j, q, plus(best.v, 1, 0)),
-            compare(j, q, plus(best.v, 0, -1)), compare(j, q, plus(best.v, 0, 1))};
+        uint32_t beside[10];
 
-        l = is_middle ? l : side[0];
-        r = is_middle ? r : side[1];
-        u = is_middle ? u : side[2];
-        d = is_middle ? d : side[3];
+        compare_around<false>(j, q, best.v, beside);
+#pragma unroll
+        for (int i = 1; i < 9; i += 2)
+            sad[i] = is_middle ? sad[i] : beside[i];
     }
-    const fit x(l, best.sad, r), y(u, best.sad, d);
+    const fit x(sad[3], best.sad, sad[5]), y(sad[1], best.sad, sad[7]);
 
     if (!best.v.x && !best.v.y && x.near_zero() && y.near_zero())
         return {0, 0};
@@ -422,7 +407,7 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     const int cols = j.shape.cols[0], n = cols * j.shape.rows[0];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
     own_rows q;
-    uint32_t sad[9];
+    uint32_t sad[10];
     found best = {{0, 0}, 0, ALL};
 
     wait_for_before();
@@ -434,7 +419,7 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
 #pragma unroll
     for (int i = 0; i < OWN_ROWS; i++)
         load_bytes<4>(j, j.now.luma, q.x, q.y + i, q.now[i]);
-    compare_around(j, q, expected, sad);
+    compare_around<true>(j, q, expected, sad);
 #pragma unroll
     for (int i = 0; i < 9; i++)
         offer(best, plus(expected, i % 3 - 1, i / 3 - 1), expected, sad[i], 1 + i);
@@ -448,15 +433,14 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
 extern "C" int time_search(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
-    const int r = j->averages ? time_build_levels(*j, stream) : 0;
     cudaError_t status;
 
-    if (r || !j->searches || !j->goes_on)
-        return r;
+    if (!j->searches || !j->goes_on)
+        return 0;
     const dim3 grid((s.cols[s.top] + TILE_COLS - 1) / TILE_COLS,
                     (s.rows[s.top] + TILE_ROWS - 1) / TILE_ROWS);
 
-    status = start_early(search_top, grid, dim3(LANES, 5), 0, stream, *j);
+    status = start_early(search_top, grid, dim3(2 * TILE_COLS * TILE_ROWS, 5), 0, stream, *j);
     for (int k = s.top - 1; k > 0 && status == cudaSuccess; k--)
         status = start_early(search_between, (s.cols[k] * s.rows[k] * QUARTERS + 127) / 128, 128, 0,
                              stream, *j, k);

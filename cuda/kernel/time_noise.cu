@@ -1,53 +1,49 @@
 /* How much noise there is: engine/time/noise_blocks.h and filter/noise.h.
  *
- * DESIGN. A warp has a block of 16x16, a lane half a row of it: 8 pixels, which have one vector.
- * They stay bytes, four in a word, for what is linear or quadratic in differences is a sum of
- * products of bytes. All sums are exact. Then a thread block follows the noise from the counts and
+ * DESIGN. A thread block has eight blocks of 16x16 beside each other. Its threads fetch eight
+ * pixels each of both pictures, chroma repeated, to shared memory; then each warp has a block. What
+ * is linear or quadratic there is one product of a matrix of bytes with itself: its rows are the
+ * components of both pictures, ones, and the place. Sums weighed 1 3 3 1 go the same way, as low
+ * and high bytes. All sums are exact. Then a thread block follows the noise from the counts and
  * fills the tables of the frame. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
 #define SIDE 16
 #define INNER (SIDE / 2 - 2) /* cells whose neighbours are in the block */
-#define PIXELS 8             /* of a lane */
+#define PIXELS 8             /* that a thread fetches */
 #define WORDS (PIXELS / 4)
-#define MEASURE_WARPS 4
-#define WARPS 8 /* of the thread block that follows the noise */
+#define WARPS 8 /* of a thread block */
+#define WIDE (WARPS * SIDE)
 #define ALL 0xffffffffu
-#define BIAS 2048  /* makes sums weighed 1 3 3 1 of differences positive */
 #define SHARE 4096 /* NOISE_SHARE, and the scale of the colours' form */
 
 #define PRODUCTS(C) ((C) * ((C) + 1) / 2) /* c_i c_j, i <= j */
 enum { STILL, MOVED, SMOOTHED, MEASURES };
 
-/* What a block adds up to: s of c, a and b of c times twice the column and row about the middle, p
- * of the products. */
-struct block_sums {
-    int s[MEASURES][3], a[3], b[3];
-    int64_t p[MEASURES][PRODUCTS(3)];
+/* Rows of the matrix, by the lanes that have them: four each. */
+enum { NOW = 0, BEFORE = 3, ONES = 6, PLACE = 7, MATRIX = 8 };
+
+/* Pixels of the components, NOW and BEFORE. Four rows and then a gap of 16 bytes, so that lanes
+ * with four rows each load from different banks. */
+#define ROW_WORDS (WIDE / 4)
+#define PLANE_WORDS (SIDE * ROW_WORDS + SIDE)
+
+struct shared_blocks {
+    alignas(16) uint32_t plane[ONES][PLANE_WORDS];
+    int product[WARPS][2][MATRIX][MATRIX]; /* of pixels, and of sums */
+    int64_t spread[WARPS][MEASURES];
 };
 
-/* A lane's pixels of each component. */
+static __device__ __forceinline__ int word_at(int x, int y)
+{
+    return y * ROW_WORDS + y / 4 * 4 + x / 4;
+}
+
+/* A thread's pixels of each component. */
 template <int C> struct half_row {
     uint32_t w[C][WORDS];
 };
-
-static __device__ __forceinline__ int add_lanes(int v)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL, v);
-#else
-    for (int i = 16; i; i /= 2)
-        v += __shfl_xor_sync(ALL, v, i);
-    return v;
-#endif
-}
-
-/* The same for sums that 32 bits do not hold. */
-static __device__ __forceinline__ int64_t add_lanes_long(int v)
-{
-    return int64_t(add_lanes(v >> 16)) * 65536 + add_lanes(v & 0xffff);
-}
 
 /* @N words of bytes from any @at on. */
 template <int N> static __device__ __forceinline__ void load_words(const uint8_t *at, uint32_t *ret)
@@ -97,133 +93,127 @@ static __device__ __forceinline__ half_row<C> load(const time_shape &s, const ti
     return r;
 }
 
-/* Sums of products of bytes. */
-static __device__ __forceinline__ int dot(const uint32_t a[WORDS], const uint32_t b[WORDS])
-{
-    return int(__dp4a(a[0], b[0], __dp4a(a[1], b[1], 0u)));
-}
-
-static __device__ __forceinline__ int sum(const uint32_t a[WORDS])
-{
-    const uint32_t ones[WORDS] = {0x01010101u, 0x01010101u};
-
-    return dot(a, ones);
-}
-
-/* Of the pixels themselves. */
 template <int C>
-static __device__ __forceinline__ void add_still(const half_row<C> &h, int first_u, int row_v,
-                                                 block_sums &to, int lane)
+static __device__ __forceinline__ void store(shared_blocks &b, int first, const half_row<C> &r,
+                                             int x, int y)
 {
-    const uint32_t columns[WORDS] = {0x03020100u, 0x07060504u};
-
 #pragma unroll
-    for (int c = 0, k = 0; c < C; c++) {
-        const int s = sum(h.w[c]);
-        const int all = add_lanes(s), b = add_lanes(s * row_v);
-        const int a = add_lanes(first_u * s + 2 * dot(h.w[c], columns));
-
-        if (lane == 0) {
-            to.s[STILL][c] = all;
-            to.a[c] = a;
-            to.b[c] = b;
-        }
-#pragma unroll
-        for (int d = c; d < C; d++, k++) {
-            const int p = add_lanes(dot(h.w[c], h.w[d]));
-
-            if (lane == 0)
-                to.p[STILL][k] = p;
-        }
-    }
+    for (int c = 0; c < C; c++)
+        *reinterpret_cast<uint2 *>(&b.plane[first + c][word_at(x, y)]) =
+            make_uint2(r.w[c][0], r.w[c][1]);
 }
 
-/* Of differences: (x - z) (x' - z') = x x' - x z' - z x' + z z'. */
+/* Adds the product of 8x16 bytes and 16x8 bytes, of which the lane has four in row or column
+ * lane / 4. It gets two sums beside each other in that row, from column lane % 4 * 2 on. */
+static __device__ __forceinline__ void multiply(int2 &sum, uint32_t a, uint32_t b)
+{
+#if __CUDA_ARCH__ >= 750
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+r"(sum.x), "+r"(sum.y)
+        : "r"(a), "r"(b));
+#else
+    const int row = threadIdx.x / 4 % 8 * 4, column = threadIdx.x % 4 * 8;
+
+    for (int i = 0; i < 4; i++) {
+        const uint32_t v = __shfl_sync(ALL, a, row + i);
+
+        sum.x = int(__dp4a(v, __shfl_sync(ALL, b, column + i), uint32_t(sum.x)));
+        sum.y = int(__dp4a(v, __shfl_sync(ALL, b, column + 4 + i), uint32_t(sum.y)));
+    }
+#endif
+}
+
+/* Four rows of a row of the matrix: lane @part of four has those from 4 * @part on. */
+struct lane_rows {
+    uint32_t w[4][4];
+};
+
 template <int C>
-static __device__ __forceinline__ void add_moved(const half_row<C> &x, const half_row<C> &z,
-                                                 block_sums &to, int lane)
+static __device__ __forceinline__ lane_rows load_rows(const shared_blocks &b, int line, int part)
 {
-#pragma unroll
-    for (int c = 0, k = 0; c < C; c++) {
-        const int s = add_lanes(sum(x.w[c]) - sum(z.w[c]));
+    const int x = threadIdx.x / 32 * SIDE;
+    const bool real = line < ONES && line % BEFORE < C;
+    lane_rows r;
 
-        if (lane == 0)
-            to.s[MOVED][c] = s;
 #pragma unroll
-        for (int d = c; d < C; d++, k++) {
-            const int p = add_lanes(dot(x.w[c], x.w[d]) - dot(x.w[c], z.w[d]) -
-                                    dot(z.w[c], x.w[d]) + dot(z.w[c], z.w[d]));
+    for (int i = 0; i < 4; i++) {
+        const uint32_t *const at = &b.plane[real ? line : NOW][word_at(x, 4 * part + i)];
+        const uint4 v = *reinterpret_cast<const uint4 *>(at);
+        const uint32_t own[4] = {v.x, v.y, v.z, v.w};
 
-            if (lane == 0)
-                to.p[MOVED][k] = p;
-        }
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            r.w[i][k] = real            ? own[k]
+                        : line == ONES  ? 0x01010101u
+                        : line == PLACE ? 0x03020100u + 0x04040404u * k
+                                        : 0;
     }
+    return r;
 }
 
-/* The lane's row weighed 1 3 3 1 about three cells: those of the left half, or of the right one. */
-static __device__ __forceinline__ void tents(const uint32_t w[WORDS], bool right, int ret[3])
+/* Of the pixels themselves; as the place, columns are multiplied on the left, rows on the right. */
+static __device__ __forceinline__ int2 multiply_pixels(const lane_rows &r, int line, int part)
+{
+    int2 sum = {0, 0};
+
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            multiply(sum, r.w[i][k],
+                     line == PLACE ? 0x01010101u * uint32_t(4 * part + i) : r.w[i][k]);
+    return sum;
+}
+
+/* The pixels of a row weighed 1 3 3 1 about the six cells inside, two in a word. */
+static __device__ __forceinline__ void add_across(const uint32_t w[4], uint32_t ret[INNER / 2])
 {
     const uint32_t weights = 0x01030301u;
-    const uint32_t other = __shfl_xor_sync(ALL, right ? w[0] : w[1], 1);
-    const uint32_t across =
-        right ? __funnelshift_r(other, w[0], 24) : __funnelshift_r(w[1], other, 8);
 
-    ret[0] = int(__dp4a(__funnelshift_r(w[0], w[1], 8), weights, 0u));
-    ret[1] = int(__dp4a(__funnelshift_r(w[0], w[1], 24), weights, 0u));
-    ret[2] = int(__dp4a(across, weights, 0u));
+#pragma unroll
+    for (int k = 0; k < INNER / 2; k++)
+        ret[k] = __dp4a(__funnelshift_r(w[k], w[k + 1], 8), weights, 0u) |
+                 __dp4a(__funnelshift_r(w[k], w[k + 1], 24), weights, 0u) << 16;
 }
 
-/* The same down four rows, of which the lane has the second. */
-static __device__ __forceinline__ uint32_t add_rows(uint32_t v)
+/* Of 64 times E of the differences over the inner 6x6 cells, with 2^14 added, which does not change
+ * a variance: lanes of NOW have the low bytes, those of BEFORE the high ones. */
+static __device__ __forceinline__ int2 multiply_sums(const lane_rows &r, int line, int part)
 {
-    return __shfl_up_sync(ALL, v, 2) + 3 * (v + __shfl_down_sync(ALL, v, 2)) +
-           __shfl_down_sync(ALL, v, 4);
-}
-
-/* Of 64 times E of the differences over the inner 6x6 cells: three of every other row's lanes. */
-template <int C>
-static __device__ __forceinline__ void add_smoothed(const half_row<C> &x, const half_row<C> &z,
-                                                    block_sums &to, int lane)
-{
-    const int row = lane / 2;
-    const bool owns = row % 2 == 0 && row > 0 && row < SIDE - 2, right = lane % 2;
-    int e[C][3];
+    const int other = line < BEFORE ? 12 : line < ONES ? -12 : 0;
+    const uint32_t inside = part == 0 ? 0xffff0000u : part == 3 ? 0x0000ffffu : ALL;
+    uint32_t t[4][INNER / 2];
+    int2 sum = {0, 0};
 
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-        int now[3], before[3];
-
-        tents(x.w[c], right, now);
-        tents(z.w[c], right, before);
-        const uint32_t both = add_rows(uint32_t(now[0] - before[0] + BIAS) |
-                                       uint32_t(now[1] - before[1] + BIAS) << 16);
-        const uint32_t one = add_rows(uint32_t(now[2] - before[2] + BIAS));
-
-        e[c][0] = owns ? int(both & 0xffff) - 8 * BIAS : 0;
-        e[c][1] = owns ? int(both >> 16) - 8 * BIAS : 0;
-        e[c][2] = owns ? int(one) - 8 * BIAS : 0;
-    }
+    for (int i = 0; i < 4; i++)
+        add_across(r.w[i], t[i]);
 #pragma unroll
-    for (int c = 0, k = 0; c < C; c++) {
-        const int s = add_lanes(e[c][0] + e[c][1] + e[c][2]);
+    for (int k = 0; k < INNER / 2; k++) {
+        const uint32_t above = __shfl_up_sync(ALL, t[3][k], 1);
+        const uint32_t below = __shfl_down_sync(ALL, t[0][k], 1);
+        uint32_t e[2] = {above + 3 * (t[0][k] + t[1][k]) + t[2][k],
+                         t[1][k] + 3 * (t[2][k] + t[3][k]) + below};
 
-        if (lane == 0)
-            to.s[SMOOTHED][c] = s;
 #pragma unroll
-        for (int d = c; d < C; d++, k++) {
-            const int64_t p =
-                add_lanes_long(e[c][0] * e[d][0] + e[c][1] * e[d][1] + e[c][2] * e[d][2]);
+        for (int i = 0; i < 2; i++) {
+            const uint32_t apart = e[i] - __shfl_sync(ALL, e[i], threadIdx.x + other);
 
-            if (lane == 0)
-                to.p[SMOOTHED][k] = p;
+            e[i] = (line < BEFORE ? apart : 0 - apart) + 0x40004000u;
         }
+        const uint32_t bytes = __byte_perm(e[0], e[1], line < BEFORE ? 0x6420 : 0x7531);
+        const uint32_t own = line < ONES ? bytes : line == ONES ? 0x01010101u : 0;
+
+        multiply(sum, own & inside, own & inside);
     }
+    return sum;
 }
 
 /* spread() of engine/time/noise_blocks.c: the covariance times n^2 in R'G'B'. Of each measure eight
- * lanes have a product each, and the sum at the end. */
+ * lanes have a product each, and the sum at the end. A component is a row of the matrix, and
+ * @other times the one BEFORE. */
 template <int C>
-static __device__ int64_t spread(const time_job &j, const block_sums &sums, int lane)
+static __device__ int64_t spread(const time_job &j, const int (*product)[MATRIX][MATRIX], int lane)
 {
     const int measure = lane / 8, k = lane % 8;
     int64_t v = 0;
@@ -231,10 +221,18 @@ static __device__ int64_t spread(const time_job &j, const block_sums &sums, int 
     if (measure < MEASURES && k < PRODUCTS(C)) {
         const int c = 0x211000 >> 4 * k & 15, d = 0x221210 >> 4 * k & 15;
         const int n = measure == SMOOTHED ? INNER * INNER : SIDE * SIDE;
+        const int other = measure == STILL ? 0 : measure == MOVED ? -1 : 256;
+        const int(*const m)[MATRIX] = product[measure == SMOOTHED];
+        const int64_t p = m[c][d] + other * (m[c][BEFORE + d] + m[BEFORE + c][d]) +
+                          int64_t(other * other) * m[BEFORE + c][BEFORE + d];
+        const int64_t sum_c = m[ONES][c] + other * m[ONES][BEFORE + c];
+        const int64_t sum_d = m[ONES][d] + other * m[ONES][BEFORE + d];
 
-        v = n * sums.p[measure][k] - int64_t(sums.s[measure][c]) * sums.s[measure][d];
-        if (measure == STILL)
-            v = 85 * v - int64_t(sums.a[c]) * sums.a[d] - int64_t(sums.b[c]) * sums.b[d];
+        v = n * p - sum_c * sum_d;
+        if (measure == STILL) /* twice the distances from the middle */
+            v = 85 * v -
+                (2 * m[PLACE][c] - (SIDE - 1) * sum_c) * (2 * m[PLACE][d] - (SIDE - 1) * sum_d) -
+                (2 * m[c][PLACE] - (SIDE - 1) * sum_c) * (2 * m[d][PLACE] - (SIDE - 1) * sum_d);
         v *= j.form[c][d] * (c == d ? 1 : 2);
     }
     for (int i = 4; i; i /= 2)
@@ -252,38 +250,47 @@ static __device__ __forceinline__ int bin_of(double variance)
 
 #include "cuda/kernel/time_follow.cuh"
 
+/* Fetches the thread's pixels from (@x, @y) on. */
 template <int C>
-static __device__ void gather_block(const time_job &j, int x0, int y0, block_sums &sums, int lane)
+static __device__ __forceinline__ void fetch(const time_job &j, shared_blocks &b, int x, int y)
 {
-    const int x = x0 + lane % 2 * PIXELS, y = y0 + lane / 2;
     const time_vector v = j.goes_on ? vector_at(j, x, y) : time_vector{0, 0};
     const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
     const half_row<C> before = j.goes_on ? load<C>(j.shape, j.before, x, y, v) : now;
-    int64_t still, moved, smoothed;
-    const bool counts = is_new(j);
-    double variance;
+
+    store<C>(b, NOW, now, x % WIDE, y % SIDE);
+    store<C>(b, BEFORE, before, x % WIDE, y % SIDE);
+}
+
+/* A warp's block. */
+template <int C> static __device__ __forceinline__ void gather(const time_job &j, shared_blocks &b)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, line = lane / 4, part = lane % 4;
+    int(*const product)[MATRIX][MATRIX] = b.product[warp];
+    const lane_rows rows = load_rows<C>(b, line, part);
+
+    *reinterpret_cast<int2 *>(&product[0][line][2 * part]) = multiply_pixels(rows, line, part);
+    *reinterpret_cast<int2 *>(&product[1][line][2 * part]) = multiply_sums(rows, line, part);
+    __syncwarp();
+    const int64_t v = spread<C>(j, product, lane);
+
+    if (lane % 8 == 0 && lane / 8 < MEASURES)
+        b.spread[warp][lane / 8] = v;
+}
+
+static __device__ __forceinline__ void count(const time_job &j, const int64_t spread[MEASURES],
+                                             int luma)
+{
+    double variance = double(spread[STILL]) / (85.0 * 65536.0 * SHARE);
     uint32_t share = 0;
 
-    add_still<C>(now, 2 * (x - x0) - (SIDE - 1), 2 * (y - y0) - (SIDE - 1), sums, lane);
     if (j.goes_on) {
-        add_moved<C>(now, before, sums, lane);
-        add_smoothed<C>(now, before, sums, lane);
-    }
-    __syncwarp();
-    still = spread<C>(j, sums, lane);
-    moved = __shfl_sync(ALL, still, 8 * MOVED);
-    smoothed = __shfl_sync(ALL, still, 8 * SMOOTHED);
-    if (lane > 0 || !counts)
-        return;
-    variance = double(still) / (85.0 * 65536.0 * SHARE);
-    if (j.goes_on) {
-        const double n = INNER * INNER, all = double(moved) * (n * n * 4096.0);
-        const double rest = double(smoothed) * (65536.0 * SHARE);
+        const double n = INNER * INNER, all = double(spread[MOVED]) * (n * n * 4096.0);
+        const double rest = double(spread[SMOOTHED]) * (65536.0 * SHARE);
 
-        variance = fmin(variance, double(moved) / (2.0 * 65536.0 * SHARE));
+        variance = fmin(variance, double(spread[MOVED]) / (2.0 * 65536.0 * SHARE));
         share = all > 0.0 ? uint32_t(fmin(rest / all, double(SHARE))) : 0;
     }
-    const int luma = sums.s[STILL][0] / (SIDE * SIDE);
     const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32, bin = bin_of(variance);
 
     atomicAdd(&j.noise->blocks[c][bin], 1u);
@@ -291,17 +298,23 @@ static __device__ void gather_block(const time_job &j, int x0, int y0, block_sum
         atomicAdd(&j.noise->left[c][bin], share);
 }
 
-template <int C>
-static __global__ void __launch_bounds__(32 * MEASURE_WARPS, 8) measure(const time_job j)
+template <int C> static __global__ void __launch_bounds__(32 * WARPS, 5) measure(const time_job j)
 {
-    __shared__ block_sums sums[MEASURE_WARPS];
-    const int warp = threadIdx.x / 32, columns = j.shape.width / SIDE;
-    const int at = blockIdx.x * MEASURE_WARPS + warp;
+    __shared__ shared_blocks b;
+    const int i = threadIdx.x, columns = j.shape.width / SIDE;
+    const int x = blockIdx.x * WIDE + i % SIDE * PIXELS, y = blockIdx.y * SIDE + i / SIDE;
+    const int first = blockIdx.x * WARPS;
 
     wait_for_before();
     let_next_start();
-    if (at < columns * (j.shape.height / SIDE))
-        gather_block<C>(j, at % columns * SIDE, at / columns * SIDE, sums[warp], threadIdx.x % 32);
+    if (x / SIDE < columns)
+        fetch<C>(j, b, x, y);
+    __syncthreads();
+    if (first + i / 32 < columns)
+        gather<C>(j, b);
+    __syncthreads();
+    if (i < WARPS && first + i < columns && is_new(j))
+        count(j, b.spread[i], b.product[i][0][ONES][NOW] / (SIDE * SIDE));
 }
 
 static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
@@ -313,11 +326,13 @@ static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
 
 extern "C" int time_measure(const time_job *j, cudaStream_t stream)
 {
-    const int n = (j->shape.width / SIDE) * (j->shape.height / SIDE);
-    const int blocks = n > 0 ? (n + MEASURE_WARPS - 1) / MEASURE_WARPS : 1;
+    const int columns = j->shape.width / SIDE, rows = j->shape.height / SIDE;
+    const dim3 grid((columns + WARPS - 1) / WARPS, rows);
     const auto kernel = j->shape.components == 1 ? measure<1> : measure<3>;
-    cudaError_t status = start_early(kernel, blocks, 32 * MEASURE_WARPS, 0, stream, *j);
+    cudaError_t status = cudaSuccess;
 
+    if (columns && rows)
+        status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);
     if (status == cudaSuccess)
         status = start_early(follow, 1, 32 * WARPS, 0, stream, *j);
     return bilateral_errno(status);

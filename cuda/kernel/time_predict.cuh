@@ -14,33 +14,6 @@ static __device__ __forceinline__ void cubic(int eighths, float weight[4])
     weight[3] = a * u * d * d;
 }
 
-/* Two samples between those of a row, the first one right of that at @x + 1. INNER: all are in the
- * picture. */
-template <bool INNER>
-static __device__ __forceinline__ float2 between(const uint16_t *row, int x, int width,
-                                                 const float weight[4])
-{
-    float s[5];
-
-    if (INNER) {
-        const uint32_t *at = reinterpret_cast<const uint32_t *>(row + (x & ~1));
-        const uint32_t shift = 16 * (x & 1), w1 = __ldg(at + 1), w2 = __ldg(at + 2);
-        const uint32_t first = __funnelshift_r(__ldg(at), w1, shift);
-        const uint32_t second = __funnelshift_r(w1, w2, shift);
-
-        s[0] = number(first, LOW_HALF);
-        s[1] = number(first, HIGH_HALF);
-        s[2] = number(second, LOW_HALF);
-        s[3] = number(second, HIGH_HALF);
-        s[4] = number(w2 >> shift, LOW_HALF);
-    } else {
-        for (int i = 0; i < 5; i++)
-            s[i] = number(__ldg(row + clamp(x + i, width - 1)), LOW_HALF);
-    }
-    return make_float2(weight[0] * s[0] + weight[1] * s[1] + weight[2] * s[2] + weight[3] * s[3],
-                       weight[0] * s[1] + weight[1] * s[2] + weight[2] * s[3] + weight[3] * s[4]);
-}
-
 /* To a whole step; what lies between samples stays in 0..255. */
 static __device__ __forceinline__ uint32_t step_of(float level, bool is_between)
 {
@@ -49,110 +22,99 @@ static __device__ __forceinline__ uint32_t step_of(float level, bool is_between)
     return is_between ? min(step, 255u * TIME_LEVEL_STEPS) : step;
 }
 
-/* A column of two samples on its way down the picture. Rows of one block share what was found
- * between the samples of the rows of the frame before. */
+/* A column of two luma samples on its way down rows that have one vector. Rows of the frame before
+ * that served one row serve the next ones. */
 struct luma_column {
-    time_vector v;
-    int top; /* the first of four rows in `part` */
+    int at[5], top; /* of the samples needed for the first row, the nearest ones in the picture */
     float across[4], down[4];
-    float2 part[4];
+    float2 part[4]; /* between the samples of a row; four rows by turns */
+    bool is_between;
 
-    __device__ __forceinline__ luma_column() : v{INT16_MAX, 0}
+    __device__ __forceinline__ void begin(const time_job &j, int x, int y, time_vector v)
     {
-    }
-
-    template <bool INNER> __device__ __forceinline__ void add_row(const time_job &j, int x, int y)
-    {
-        const uint16_t *row = j.old.level[0] + clamp(y, j.shape.height - 1) * j.shape.stride;
-
-        part[0] = part[1];
-        part[1] = part[2];
-        part[2] = part[3];
-        part[3] = between<INNER>(row, x, j.shape.width, across);
-    }
-
-    template <bool INNER>
-    __device__ __forceinline__ void add_rows(const time_job &j, int x, int known)
-    {
-        if (known == 3)
-            add_row<INNER>(j, x, top + 3);
-        else if (known == 0)
+        top = y + (v.y >> 3) - 1;
+        is_between = (v.x | v.y) & 7;
+        cubic(v.x & 7, across);
+        cubic(v.y & 7, down);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                add_row<INNER>(j, x, top + i);
+        for (int i = 0; i < 5; i++)
+            at[i] = clamp(x + (v.x >> 3) - 1 + i, j.shape.width - 1);
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            part[i] = fetch(j, i);
     }
 
-    /* The pair at (@x, @y), which is at most a row below the last one. */
-    __device__ __forceinline__ uint32_t predict(const time_job &j, int x, int y, time_vector to)
+    __device__ __forceinline__ float2 fetch(const time_job &j, int i) const
     {
-        const int from = y + (to.y >> 3) - 1;
-        int known = 4 + top - from;
+        const uint16_t *row = j.old.level[0] + clamp(top + i, j.shape.height - 1) * j.shape.stride;
+        float s[5];
 
-        if (to.x != v.x || to.y != v.y) {
-            v = to;
-            cubic(v.x & 7, across);
-            cubic(v.y & 7, down);
-            known = 0;
-        }
-        top = from;
-        x += (v.x >> 3) - 1;
-        if (x >= 0 && x + 5 <= j.shape.width)
-            add_rows<true>(j, x, known);
-        else
-            add_rows<false>(j, x, known);
+#pragma unroll
+        for (int k = 0; k < 5; k++)
+            s[k] = number(__ldg(row + at[k]), LOW_HALF);
+        return make_float2(
+            across[0] * s[0] + across[1] * s[1] + across[2] * s[2] + across[3] * s[3],
+            across[0] * s[1] + across[1] * s[2] + across[2] * s[3] + across[3] * s[4]);
+    }
+
+    /* The pair of row @i; rows are asked for one after the other. */
+    __device__ __forceinline__ uint32_t predict(const time_job &j, int i)
+    {
         float2 sum = {0.0f, 0.0f};
 
+        part[(i + 3) % 4] = fetch(j, i + 3);
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            sum.x += down[i] * part[i].x;
-            sum.y += down[i] * part[i].y;
+        for (int k = 0; k < 4; k++) {
+            sum.x += down[k] * part[(i + k) % 4].x;
+            sum.y += down[k] * part[(i + k) % 4].y;
         }
-        const bool is_between = (v.x | v.y) & 7;
-
         return step_of(sum.x, is_between) | step_of(sum.y, is_between) << 16;
     }
 };
 
 /* The same for one sample of both components of chroma. */
 struct chroma_column {
-    time_vector v;
-    int top;
-    float part[2][2]; /* rows, components */
+    int left, right, top;
+    float fx, fy;
+    float2 part[2];
+    bool is_between;
 
-    __device__ __forceinline__ chroma_column() : v{INT16_MAX, 0}
-    {
-    }
-
-    __device__ __forceinline__ uint32_t predict(const time_job &j, int x, int y, time_vector to)
+    __device__ __forceinline__ void begin(const time_job &j, int x, int y, time_vector v)
     {
         const time_shape &s = j.shape;
-        const int right = (s.width - 1) >> s.hshift, last = (s.height - 1) >> s.vshift;
-        const int part_x = (to.x << (1 - s.hshift)) & 15, part_y = (to.y << (1 - s.vshift)) & 15;
-        const float fx = float(part_x) * (1.0f / 16), fy = float(part_y) * (1.0f / 16);
-        const int from = y + (to.y >> (3 + s.vshift));
-        int known = to.x == v.x && to.y == v.y ? 2 + top - from : 0;
+        const int last = (s.width - 1) >> s.hshift;
+        const int part_x = (v.x << (1 - s.hshift)) & 15, part_y = (v.y << (1 - s.vshift)) & 15;
 
-        x += to.x >> (3 + s.hshift);
-        v = to;
-        top = from;
+        top = y + (v.y >> (3 + s.vshift));
+        left = clamp(x + (v.x >> (3 + s.hshift)), last);
+        right = clamp(x + (v.x >> (3 + s.hshift)) + 1, last);
+        fx = float(part_x) * (1.0f / 16);
+        fy = float(part_y) * (1.0f / 16);
+        is_between = part_x || part_y;
+        part[0] = fetch(j, 0);
+    }
+
+    __device__ __forceinline__ float2 fetch(const time_job &j, int i) const
+    {
+        const time_shape &s = j.shape;
+        const int row = clamp(top + i, (s.height - 1) >> s.vshift) * s.stride_c;
+        float ret[2];
+
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            if (i >= known) {
-                const int row = clamp(from + i, last) * s.stride_c;
-                const int a = row + clamp(x, right), b = row + clamp(x + 1, right);
+        for (int c = 0; c < 2; c++) {
+            const float first = number(__ldg(j.old.level[1 + c] + row + left), LOW_HALF);
+            const float second = number(__ldg(j.old.level[1 + c] + row + right), LOW_HALF);
 
-#pragma unroll
-                for (int c = 0; c < 2; c++) {
-                    const float first = number(__ldg(j.old.level[1 + c] + a), LOW_HALF);
-                    const float second = number(__ldg(j.old.level[1 + c] + b), LOW_HALF);
+            ret[c] = first + fx * (second - first);
+        }
+        return make_float2(ret[0], ret[1]);
+    }
 
-                    part[0][c] = part[1][c];
-                    part[1][c] = first + fx * (second - first);
-                }
-            }
-        const bool is_between = part_x || part_y;
+    __device__ __forceinline__ uint32_t predict(const time_job &j, int i)
+    {
+        const float2 upper = part[i % 2], lower = part[(i + 1) % 2] = fetch(j, i + 1);
 
-        return step_of(part[0][0] + fy * (part[1][0] - part[0][0]), is_between) |
-               step_of(part[0][1] + fy * (part[1][1] - part[0][1]), is_between) << 16;
+        return step_of(upper.x + fy * (lower.x - upper.x), is_between) |
+               step_of(upper.y + fy * (lower.y - upper.y), is_between) << 16;
     }
 };

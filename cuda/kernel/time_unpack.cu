@@ -81,17 +81,21 @@ static __device__ __forceinline__ void repeat(int x, int width, uint32_t word[N 
     }
 }
 
-/* Writes @N samples, as stored levels too if @level. */
 template <int N>
-static __device__ __forceinline__ void store(uint8_t *now, uint16_t *level,
-                                             const uint32_t word[N / 4])
+static __device__ __forceinline__ void store(uint8_t *now, const uint32_t word[N / 4])
 {
     if (N == 8)
         *reinterpret_cast<uint2 *>(now) = make_uint2(word[0], word[N / 4 - 1]);
     else
         *reinterpret_cast<uint32_t *>(now) = word[0];
+}
+
+/* As stored levels. */
+template <int N>
+static __device__ __forceinline__ void store(uint16_t *level, const uint32_t word[N / 4])
+{
 #pragma unroll
-    for (int i = 0; i < N / 4 && level; i++)
+    for (int i = 0; i < N / 4; i++)
         reinterpret_cast<uint2 *>(level)[i] =
             make_uint2(__byte_perm(word[i], 0, 0x4140) * TIME_LEVEL_STEPS,
                        __byte_perm(word[i], 0, 0x4342) * TIME_LEVEL_STEPS);
@@ -207,35 +211,62 @@ static __device__ __forceinline__ bool is_other(const time_job &j, int at, int a
     return differs;
 }
 
-/* Whether the thread's samples are others than before. */
+/* Into `now`; returns whether the samples are others than before. */
 template <int C, int HS, int VS>
-static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
+static __device__ __forceinline__ bool store_now(const time_job &j, int x, int y,
+                                                 const piece<C, HS, VS> &p)
 {
     using part = piece<C, HS, VS>;
     const time_shape &s = j.shape;
     const int at = y * s.stride + x, at_c = (y >> VS) * s.stride_c + (x >> HS);
-    const bool inside = x >= 0 && x < s.width && y >= 0 && !j.averages;
-    part p;
 
-    load_piece(j, x, y, p);
-    sum_cells(j, x, y, p.luma);
-    repeat_piece(s, x, y, p);
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        store<COLUMNS>(j.now.luma + at + i * s.stride,
-                       inside && y + i < s.height ? j.state.level[0] + at + i * s.stride : nullptr,
-                       p.luma[i]);
+        store<COLUMNS>(j.now.luma + at + i * s.stride, p.luma[i]);
 #pragma unroll
     for (int i = 0; i < part::rows_c; i++)
 #pragma unroll
-        for (int c = 0; c < 2; c++) {
-            const int to = at_c + i * s.stride_c;
-
-            store<part::n_c>(j.now.chroma[c] + to,
-                             inside && y + i < s.height ? j.state.level[1 + c] + to : nullptr,
-                             p.chroma[i][c]);
-        }
+        for (int c = 0; c < 2; c++)
+            store<part::n_c>(j.now.chroma[c] + at_c + i * s.stride_c, p.chroma[i][c]);
     return j.goes_on && is_other(j, at, at_c, p);
+}
+
+/* Into `state`, inside of the picture. */
+template <int C, int HS, int VS>
+static __device__ __forceinline__ void store_state(const time_job &j, int x, int y,
+                                                   const piece<C, HS, VS> &p)
+{
+    using part = piece<C, HS, VS>;
+    const time_shape &s = j.shape;
+    const int at = y * s.stride + x, at_c = (y >> VS) * s.stride_c + (x >> HS);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (y + i < s.height)
+            store<COLUMNS>(j.state.level[0] + at + i * s.stride, p.luma[i]);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            if (y + i < s.height)
+                store<part::n_c>(j.state.level[1 + c] + at_c + i * s.stride_c, p.chroma[i][c]);
+}
+
+template <int C, int HS, int VS>
+static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
+{
+    const bool inside = x >= 0 && x < j.shape.width && y >= 0 && y < j.shape.height;
+    piece<C, HS, VS> p;
+
+    if (!j.measures && !inside)
+        return false;
+    load_piece(j, x, y, p);
+    if (j.measures)
+        sum_cells(j, x, y, p.luma);
+    repeat_piece(j.shape, x, y, p);
+    if (inside && !j.averages)
+        store_state(j, x, y, p);
+    return j.measures && store_now(j, x, y, p);
 }
 
 template <int C, int HS, int VS>
@@ -245,6 +276,7 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
     const int y = 2 * (blockIdx.y * THREADS_Y + threadIdx.y) - TIME_PAD;
     const bool real = x < j.shape.stride - TIME_PAD && y < j.shape.height + TIME_PAD;
 
+    wait_for_before();
     let_next_start();
     const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS>(j, x, y));
 
@@ -313,21 +345,7 @@ static int blocks(int n, int per_block)
     return (n + per_block - 1) / per_block;
 }
 
-extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
-{
-    const dim3 grid(blocks(j->shape.stride / COLUMNS, THREADS_X),
-                    blocks((j->shape.height + 1) / 2 + TIME_PAD, THREADS_Y));
-
-    const auto kernel = j->shape.components == 1 ? unpack<1, 0, 0>
-                        : !j->shape.hshift       ? unpack<3, 0, 0>
-                        : !j->shape.vshift       ? unpack<3, 1, 0>
-                                                 : unpack<3, 1, 1>;
-
-    kernel<<<grid, dim3(THREADS_X, THREADS_Y), 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
-}
-
-int time_build_levels(const time_job &j, cudaStream_t stream)
+static cudaError_t start_levels(const time_job &j, cudaStream_t stream)
 {
     const time_shape &s = j.shape;
     division d = {};
@@ -338,6 +356,22 @@ int time_build_levels(const time_job &j, cudaStream_t stream)
         n += d.columns[level] * blocks(s.level_height[level] + 2 * TIME_LEVEL_PAD, THREADS_Y);
         d.end[level] = n;
     }
-    return bilateral_errno(
-        start_early(build_levels, n, dim3(THREADS_X, THREADS_Y), 0, stream, j, d));
+    return start_early(build_levels, n, dim3(THREADS_X, THREADS_Y), 0, stream, j, d);
+}
+
+extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
+{
+    const dim3 grid(blocks(j->shape.stride / COLUMNS, THREADS_X),
+                    blocks((j->shape.height + 1) / 2 + TIME_PAD, THREADS_Y));
+
+    const auto kernel = j->shape.components == 1 ? unpack<1, 0, 0>
+                        : !j->shape.hshift       ? unpack<3, 0, 0>
+                        : !j->shape.vshift       ? unpack<3, 1, 0>
+                                                 : unpack<3, 1, 1>;
+
+    cudaError_t status = start_early(kernel, grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j);
+
+    if (status == cudaSuccess && j->averages)
+        status = start_levels(*j, stream);
+    return bilateral_errno(status);
 }
