@@ -12,6 +12,7 @@
 #define SEARCH_SECONDS 60 /* what was too dear for so long is tried again */
 
 #define LEARN_FRAMES 3
+#define NOISE 0.25 /* of what a frame costs: so much less than nothing can be nothing */
 
 void cost_model_init(struct cost_model *m, const struct ladder *l)
 {
@@ -78,9 +79,11 @@ static void learn_search(struct cost_model *m, const struct ladder *l, double sl
 static double fixed_part(const struct cost_model *m, const struct ladder *l)
 {
     const double slope = (m->now.ns - m->old.ns) / (m->now.units - m->old.units);
-    const double fixed = slope > 0.0 ? m->now.ns / slope - m->now.units : -1.0;
+    const double fixed = slope > 0.0 ? m->now.ns / slope - m->now.units : -m->now.units;
 
-    return fixed <= BASE_MAX * l->cost[0] ? fixed : -1.0;
+    if (fixed > BASE_MAX * l->cost[0] || fixed < -NOISE * m->now.units)
+        return -1.0;
+    return fmax(fixed, 0.0);
 }
 
 /* The mean costs something. */
@@ -115,9 +118,10 @@ static void learn_alone(struct cost_model *m, const struct ladder *l)
 
 void cost_model_learn(struct cost_model *m, const struct ladder *l)
 {
-    const double fixed = fixed_part(m, l), base = m->base;
+    const double base = m->base;
+    double fixed;
 
-    if (m->old.units <= 0.0)
+    if (m->old.units <= 0.0 || same_rung(m->old, m->now))
         return;
     if (m->now.alone != m->old.alone) {
         learn_mean(m);
@@ -131,6 +135,7 @@ void cost_model_learn(struct cost_model *m, const struct ladder *l)
         learn_search(m, l, (m->now.ns - m->old.ns) / (m->now.units - m->old.units));
     if (m->now.searched || m->old.searched)
         return;
+    fixed = fixed_part(m, l);
     if (fixed >= 0.0)
         m->base += (m->base_known ? 0.3 : 1.0) * (fixed - m->base);
     m->base_known = true;
