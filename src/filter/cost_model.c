@@ -9,7 +9,7 @@
 #define ALONE_START 0.6 /* of base */
 #define ALONE_MAX 0.95
 #define SEARCH_MAX 1000.0
-#define SEARCH_SECONDS 60 /* what was too dear for so long is tried again */
+#define DEAR_SECONDS 60 /* what was too dear for so long is tried again */
 
 #define LEARN_FRAMES 3
 #define NOISE 0.25 /* of what a frame costs: so much less than nothing can be nothing */
@@ -169,10 +169,18 @@ void cost_model_restart(struct cost_model *m)
     m->now_frames = 0;
 }
 
-void cost_model_keep_search(struct cost_model *m, bool searched, int64_t second)
+void cost_model_forget(struct cost_model *m, struct frame_cost c, int64_t second)
 {
-    if (!searched && second - m->search_second <= SEARCH_SECONDS)
-        return;
-    m->search = searched ? m->search : 0.0;
-    m->search_second = second;
+    if (c.searched)
+        m->search_second = second;
+    if (!c.alone)
+        m->mean_second = second;
+    if (second - m->search_second > DEAR_SECONDS) {
+        m->search = 0.0;
+        m->search_second = second;
+    }
+    if (second - m->mean_second > DEAR_SECONDS) {
+        set_base(m, fmin(m->base, m->alone / ALONE_START));
+        m->mean_second = second;
+    }
 }

@@ -18,11 +18,11 @@ struct frame_cost {
 };
 
 struct cost_model {
-    double base;                /* fixed cost, in the unit of `cost` */
-    bool base_known;            /* learnt at least once */
-    double alone;               /* in its place where each frame is filtered by itself */
-    double search;              /* in that unit; may be negative */
-    int64_t search_second;      /* when there was one last */
+    double base;                        /* fixed cost, in the unit of `cost` */
+    bool base_known;                    /* learnt at least once */
+    double alone;                       /* in its place where each frame is filtered by itself */
+    double search;                      /* in that unit; may be negative */
+    int64_t search_second, mean_second; /* when there was one last */
     struct frame_cost old, now; /* recent cost on the settled rung before and on the present one */
     int now_frames;
 };
@@ -52,5 +52,6 @@ void cost_model_learn(struct cost_model *m, const struct ladder *l);
 /* What each rung costs was changed: what comes next cannot be compared with what was. */
 void cost_model_restart(struct cost_model *m);
 
-/* Tells whether the frame of @second was @searched: what was too dear for long is forgotten. */
-void cost_model_keep_search(struct cost_model *m, bool searched, int64_t second);
+/* A frame of @second cost @c. What the search or the mean costs is forgotten where there was none
+ * for a minute, so that both are tried again. */
+void cost_model_forget(struct cost_model *m, struct frame_cost c, int64_t second);

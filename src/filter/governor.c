@@ -10,6 +10,13 @@
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
 
+/* How long a rung that did not hold is left alone. */
+static const struct retry_limits patience = {
+    .first_ns = INT64_C(250000000),
+    .last_ns = INT64_C(60000000000),
+    .steady_ns = INT64_C(30000000000),
+};
+
 static double budget_ns(const struct governor *g)
 {
     return g->config.budget_ns > 0 ? (double)g->config.budget_ns : g->interval.ns;
@@ -51,9 +58,10 @@ void governor_configure(struct governor *g, const struct governor_config *config
         return;
     if (memcmp(before.ladder.cost, l->cost, sizeof(l->cost)))
         cost_model_restart(&g->model);
+    g->retry = (struct retry){0}; /* what did not fit may fit now */
     if (g->passing)
-        g->t_probe_ns = g->interval.t_last_ns; /* what did not fit may fit now */
-    else if (g->fail_scale <= 0.0)
+        return;
+    if (g->fail_scale <= 0.0)
         g->limit = l->top;
     else
         g->limit = cheapest_rung(&g->model, l, ladder_moved(&before.ladder, l, g->limit), l->top);
@@ -112,8 +120,22 @@ static void follow_camera(struct governor *g, int64_t camera_ns)
     g->camera_ns = camera_ns;
     memset(g->other, 0, sizeof(g->other));
     memset(g->high_other, 0, sizeof(g->high_other));
-    if (g->passing)
-        g->t_probe_ns = g->interval.t_last_ns;
+    g->retry.t_next_ns = g->interval.t_last_ns;
+}
+
+/* Whether a higher rung may be tried. A wait that is too long is that of a clock that ran back. */
+static bool due(const struct governor *g)
+{
+    const int64_t wait_ns = g->retry.t_next_ns - g->interval.t_last_ns;
+
+    return wait_ns <= 0 || wait_ns > patience.last_ns;
+}
+
+/* Steps down in a row are one failure, of the rung that was tried last. */
+static void fail(struct governor *g)
+{
+    if (g->retry.t_works_ns || !g->retry.pause_ns)
+        (void)retry_fails(&g->retry, &patience, g->interval.t_last_ns);
 }
 
 static void follow_load(struct governor *g, const struct governor_sample *s, struct frame_cost c)
@@ -131,7 +153,7 @@ static void follow_load(struct governor *g, const struct governor_sample *s, str
     g->next = (g->next + 1) % GOVERNOR_WINDOW;
     g->n += g->n < GOVERNOR_WINDOW;
 
-    cost_model_keep_search(&g->model, c.searched, second);
+    cost_model_forget(&g->model, c, second);
     forget_seconds(g, second);
     high = second_highest_cost(g);
     if (cost_scale(&g->model, high) > cost_scale(&g->model, g->high_cost[slot]))
@@ -191,10 +213,12 @@ static void go_down(struct governor *g)
     if (!cost_model_settled(&g->model))
         cost_model_learn(&g->model, l);
     g->fail_scale = fmax(g->fail_scale, g->mean_scale);
+    fail(g);
     if (g->limit <= l->lowest) {
         g->limit = 0;
         g->passing = true;
-        g->t_probe_ns = g->interval.t_last_ns + PROBE_NS;
+        if (g->retry.t_next_ns < g->interval.t_last_ns + PROBE_NS)
+            g->retry.t_next_ns = g->interval.t_last_ns + PROBE_NS;
         return;
     }
     /* The model is far off: what to try next is the lowest rung with the mean, or one without. */
@@ -217,6 +241,8 @@ static void go_up(struct governor *g)
     const int rung = cheapest_rung(&g->model, l, g->limit + 1, l->top);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
+    if (!due(g))
+        return;
     /* What the mean or the search costs is learnt from it alone: from steady costs before it, and
      * before more comes to it. */
     if ((begins(l->mean, g->limit, rung) || begins(l->search, g->limit, rung)) &&
@@ -225,29 +251,35 @@ static void go_up(struct governor *g)
     if (!fitted_for_long(g, rung) && !(relieved && fits_recently(g, rung, UP_MARGIN)))
         return;
     g->limit = rung;
+    retry_works(&g->retry, g->interval.t_last_ns);
     if (g->limit == l->top)
         g->fail_scale = 0.0;
+}
+
+static int64_t probe_pause(const struct governor *g)
+{
+    const int64_t wait_ns = PROBE_SHARE * g->probed_ns;
+
+    return wait_ns < PROBE_NS ? PROBE_NS : wait_ns > patience.last_ns ? patience.last_ns : wait_ns;
 }
 
 /* While frames pass, nothing is learnt but from a probe. */
 static int step_passing(struct governor *g, const struct governor_sample *s)
 {
-    int64_t wait_ns;
-
     if (s->rung == 0) {
         g->n_probed = 0;
         g->probed_ns = 0;
-        return s->t_capture_ns < g->t_probe_ns ? 0 : g->config.ladder.lowest;
+        return due(g) ? g->config.ladder.lowest : 0;
     }
     g->probed_ns += s->filter_ns;
     if (++g->n_probed < g->config.warm_up)
         return g->config.ladder.lowest;
     g->mean_scale = cost_scale(&g->model, frame_cost(&g->config.ladder, s->filter_ns, s->rung));
     if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.ladder.lowest, UP_MARGIN)) {
-        wait_ns = PROBE_SHARE * g->probed_ns;
-        g->t_probe_ns = s->t_capture_ns + (wait_ns > PROBE_NS ? wait_ns : PROBE_NS);
+        g->retry.t_next_ns = s->t_capture_ns + probe_pause(g);
         return 0;
     }
+    retry_works(&g->retry, s->t_capture_ns);
     g->passing = false;
     g->n = g->next = 0;
     return g->config.ladder.lowest;

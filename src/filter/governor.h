@@ -14,19 +14,23 @@
  *         around a constant load therefore cannot make the picture pump. Before the mean or the
  *         search begins, and after, it stays for a few frames, so that what either costs is learnt
  *         from it alone. The first frames of a mean, and those after it, cost less and are ignored.
+ *   wait: after a step down it stays for 1/4 s, whatever the rung, and twice as long each time
+ *         that what was tried next did not hold for 30 s, up to a minute. So bursts of load do
+ *         not make the picture change all the time. A changed request is tried at once.
  * A rung that does not cost less than all higher ones is never taken, nor tried. So where all
  * cost the same, frames get the whole filter or pass unfiltered.
  *
- * Where the lowest rung was tried and does not fit, frames pass unfiltered. About once a second
- * some of them are filtered on the lowest rung to find out whether that is still so: a probe, which
- * is not shown, so that the picture does not flicker. Its last frame is measured: a filter that
- * looks back does less in the first frames after a gap.
+ * Where the lowest rung was tried and does not fit, frames pass unfiltered. After the wait, and
+ * about once a second from then on, some of them are filtered on the lowest rung to find out
+ * whether that is still so: a probe, which is not shown, so that the picture does not flicker. Its
+ * last frame is measured: a filter that looks back does less in the first frames after a gap.
  *
  * The latency that counts is what the program adds, from when a frame could be read to the end of
  * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/retry.h"
 #include "filter/cost_model.h"
 #include "filter/frame_interval.h"
 
@@ -56,8 +60,8 @@ struct governor {
 
     struct frame_interval interval;
     struct cost_model model;
-    int64_t t_probe_ns;
-    int n_probed; /* frames of this probe so far, and their cost */
+    struct retry retry; /* of a higher rung, or of any while frames pass */
+    int n_probed;       /* frames of this probe so far, and their cost */
     int64_t probed_ns;
     int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */
 

@@ -59,6 +59,21 @@ static void test_strange_clocks(void **state)
     assert_int_equal(r.radius[r.n - 1], 10);
 }
 
+/* Nor does a clock that runs back make a wait longer. */
+static void test_clock_runs_back_in_a_wait(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    r.t_ns += 7200000000000;
+    frames(&r, 10, 8.0);
+    assert_true(r.governor.limit < 10);
+    r.t_ns -= 3600000000000;
+    frames(&r, 120, 1.0);
+    assert_int_equal(r.radius[r.n - 1], 10);
+}
+
 /* A camera that is many times slower than it said leaves time for what would not fit else. */
 static void test_wrong_rate_announced(void **state)
 {
@@ -208,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frame_rate_change),
         cmocka_unit_test(test_strange_clocks),
+        cmocka_unit_test(test_clock_runs_back_in_a_wait),
         cmocka_unit_test(test_wrong_rate_announced),
         cmocka_unit_test(test_old_stamps_cost_nothing),
         cmocka_unit_test(test_old_stamps_under_load),

@@ -128,7 +128,6 @@ static void test_no_pumping_of_few_taps(void **state)
                 r.machine = (struct machine){fixed * tap_ns, tap_ns, 1 * MS, 0.06, 0};
                 frames(&r, 1800, 1.0);
                 assert_true(changes(&r, 600, r.n) <= 8);
-                check_budget(&r, 600, r.n, INTERVAL_NS);
             }
 }
 
@@ -238,8 +237,7 @@ static void test_alone(void **state)
                     assert_true(r.radius[i] > 0);
                 for (int i = idle + 600; i < r.n; i++)
                     assert_true(r.radius[i] >= 2 && r.radius[i] <= mean);
-                assert_true(changes(&r, idle + 600, r.n) <= 4);
-                assert_true(changes(&r, r.n - 900, r.n) <= 2);
+                assert_true(changes(&r, idle + 600, r.n) <= 6); /* a try in vain each minute */
                 check_budget(&r, idle, r.n, INTERVAL_NS);
                 frames(&r, 120, 1.0);
                 assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
@@ -304,6 +302,60 @@ static void test_first_frame_of_a_mean(void **state)
         3 * (limits.ladder.cost[3] + alone) - limits.ladder.cost[limits.ladder.mean] + 1);
 }
 
+static void bursts(struct run *r, int n, int period, double load)
+{
+    for (int i = 0; i < n; i++)
+        frame(r, i % period < 3 ? load : 1.0);
+}
+
+/* How often something higher was tried, or all of it at the start, that did not hold. */
+static int failures(const struct run *r)
+{
+    bool tried = true;
+    int n = 0;
+
+    for (int i = 1; i < r->n; i++) {
+        n += tried && r->radius[i] < r->radius[i - 1];
+        tried = r->radius[i] > r->radius[i - 1] || (tried && r->radius[i] == r->radius[i - 1]);
+    }
+    return n;
+}
+
+/* Bursts of load of 0.1 s: what they end is tried again after waits that double, whether that is a
+ * radius, the search, the mean or the filter. A minute after the last all is as before. */
+static void test_bursts(void **state)
+{
+    static const int periods[] = {30, 45, 90};
+    static const double loads[] = {3.0, 6.0, 25.0};
+
+    (void)state;
+    for (int k = 0; k < N_ENGINES; k++)
+        for (int i = 0; i < 9; i++) {
+            struct run r;
+
+            start_time(&r, &averaging, k);
+            bursts(&r, 1800, periods[i / 3], loads[i % 3]);
+            assert_true(failures(&r) <= 8);
+            frames(&r, 1900, 1.0);
+            assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
+        }
+}
+
+/* What held for long makes the next wait short again. */
+static void test_wait_is_forgotten(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start_time(&r, &averaging, 0);
+    bursts(&r, 450, 45, 6.0);
+    frames(&r, 1500, 1.0);
+    assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
+    bursts(&r, 60, 60, 6.0);
+    assert_true(changes(&r, r.n - 60, r.n) > 0);
+    assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
+}
+
 /* The search can become cheaper alone, as it is where less moves. */
 static void test_search_is_tried_again(void **state)
 {
@@ -330,6 +382,8 @@ int main(void)
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_changed_ladder),
         cmocka_unit_test(test_first_frame_of_a_mean),
+        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_wait_is_forgotten),
         cmocka_unit_test(test_search_is_tried_again),
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_probes_of_a_window),

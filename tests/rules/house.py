@@ -30,7 +30,7 @@ ROOMS = """
 3 src/v4l2        base picture
 3 src/settings    base filter picture
 2 src/picture     base
-1 src/filter
+2 src/filter      base
 1 src/base
 """
 MAX_ROOMS, MAX_FLOORS = 20, 7
