@@ -182,7 +182,8 @@ static __device__ __forceinline__ float believed(float m, float d, float r, floa
 
     if (m <= 0.0f)
         return 0.0f;
-    return __fdividef(1.0f, __fdividef(1.0f, m) + 6.0f * fmaxf(0.0f, d - 1.5f * rho * base) +
+    return __fdividef(1.0f, __fdividef(1.0f, m) +
+                                0.8f * fmaxf(0.0f, __fdividef(d, rho) - 1.5f * base) +
                                 fmaxf(0.0f, r - 2.0f * base));
 }
 

@@ -23,7 +23,7 @@
  *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = 0.0071 (rho / 0.14)^1.7
  *          P' = P + L
  *          D = (box3 of |E - L|^2) / nu2,  R = (box3 of the cell's mean |e|^2) / nu2
- *          n' = 1 / (1/m + 6 max(0, D - 1.5 rho base) + max(0, R - 2 base)),  0 if m = 0
+ *          n' = 1 / (1/m + 0.8 max(0, D / rho - 1.5 base) + max(0, R - 2 base)),  0 if m = 0
  *   3. Mix: f = 1 / (1 + exp(3 (D_1 - D_0) / rho + 1)), 0 if m_1 = 0 or v = 0;
  *      P = P'_0 + f (P'_1 - P'_0), n' likewise.
  *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).

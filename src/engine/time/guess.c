@@ -275,7 +275,7 @@ static double believed(double m, double d, double r, double rho)
 
     if (m <= 0.0)
         return 0.0;
-    return 1.0 / (1.0 / m + 6.0 * fmax(0.0, d - 1.5 * rho * base) + fmax(0.0, r - 2.0 * base));
+    return 1.0 / (1.0 / m + 0.8 * fmax(0.0, d / rho - 1.5 * base) + fmax(0.0, r - 2.0 * base));
 }
 
 void guess_make(struct guess *g, const struct guess_input *in)

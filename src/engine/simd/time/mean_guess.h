@@ -154,7 +154,7 @@ static inline void mean_believe(const struct mean_job *j, struct mean_guess *g, 
     const float *restrict p = misfit.above, *restrict q = misfit.at, *restrict r = misfit.below;
     const float *restrict noise = j->scratch->noise[y & 15];
     const uint8_t *restrict m = mean_m_row(j, g, y);
-    const float most_d = 1.5F * j->share, steps = j->steps, frame = 1.0F / j->steps;
+    const float share = 1.0F / j->share, steps = j->steps, frame = 1.0F / j->steps;
     float *restrict ret_d = g->d, *restrict ret_n = g->n;
 
     MEAN_COLUMNS
@@ -163,9 +163,9 @@ static inline void mean_believe(const struct mean_job *j, struct mean_guess *g, 
         const float base = 1.0F + steps / (count > 0.5F * steps ? count : 0.5F * steps);
         const float fits = ((a[i] + c[i]) + b[i]) * per;
         const float misses = ((p[i] + r[i]) + q[i]) * (0.25F * per);
-        const float over_d = fits - most_d * base, over_r = misses - 2.0F * base;
+        const float over_d = fits * share - 1.5F * base, over_r = misses - 2.0F * base;
         const float doubt =
-            6.0F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
+            0.8F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
         const float n = count * frame;
 
         ret_d[i] = fits;
