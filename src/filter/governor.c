@@ -3,18 +3,26 @@
 #include <math.h>
 #include <string.h>
 
-#define PROBE_NS 1000000000
+#define PROBE_NS INT64_C(1000000000)
 #define PROBE_SHARE 20 /* probes take at most one part in this of the time */
+#define PASS_SHARE 5   /* frames pass where one in so many is late on the lowest rung */
 
 #define UP_MARGIN 0.95         /* of the budget: what a higher rung must fit in */
 #define RELIEF 0.8             /* of the scale that failed: the load has gone */
 #define CAMERA_STEP_NS 5000000 /* more than the estimate of the camera's delay wavers */
 
-/* How long a rung that did not hold is left alone. */
+#define LONGEST_NS INT64_C(60000000000)
+
+/* How long a rung that did not hold is left alone, and the filter where none did. */
 static const struct retry_limits patience = {
     .first_ns = INT64_C(250000000),
-    .last_ns = INT64_C(60000000000),
+    .last_ns = LONGEST_NS,
     .steady_ns = INT64_C(30000000000),
+};
+static const struct retry_limits passing_patience = {
+    .first_ns = PROBE_NS,
+    .last_ns = LONGEST_NS,
+    .steady_ns = INT64_C(10000000000),
 };
 
 static double budget_ns(const struct governor *g)
@@ -58,7 +66,7 @@ void governor_configure(struct governor *g, const struct governor_config *config
         return;
     if (memcmp(before.ladder.cost, l->cost, sizeof(l->cost)))
         cost_model_restart(&g->model);
-    g->retry = (struct retry){0}; /* what did not fit may fit now */
+    g->retry = g->probe = (struct retry){0}; /* what did not fit may fit now */
     if (g->passing)
         return;
     if (g->fail_scale <= 0.0)
@@ -120,15 +128,15 @@ static void follow_camera(struct governor *g, int64_t camera_ns)
     g->camera_ns = camera_ns;
     memset(g->other, 0, sizeof(g->other));
     memset(g->high_other, 0, sizeof(g->high_other));
-    g->retry.t_next_ns = g->interval.t_last_ns;
+    g->retry.t_next_ns = g->probe.t_next_ns = g->interval.t_last_ns;
 }
 
-/* Whether a higher rung may be tried. A wait that is too long is that of a clock that ran back. */
-static bool due(const struct governor *g)
+/* Whether to try again. A wait that is too long is that of a clock that ran back. */
+static bool due(const struct governor *g, const struct retry *r)
 {
-    const int64_t wait_ns = g->retry.t_next_ns - g->interval.t_last_ns;
+    const int64_t wait_ns = r->t_next_ns - g->interval.t_last_ns;
 
-    return wait_ns <= 0 || wait_ns > patience.last_ns;
+    return wait_ns <= 0 || wait_ns > LONGEST_NS;
 }
 
 /* Steps down in a row are one failure, of the rung that was tried last. */
@@ -176,20 +184,19 @@ static bool fits_recently(const struct governor *g, int rung, double margin)
     return fits(g, scale, second_highest_other(g), rung, margin);
 }
 
-/* Whether two of the last frames on the present rung say that it does not fit: measured, not
- * reckoned from what other rungs cost. */
+/* Whether two of the last frames on the present rung were late: measured, not reckoned from what
+ * other rungs cost. Below the lowest there is no filter, which a few spikes must not end. */
 static bool measured_too_slow(const struct governor *g)
 {
     const struct frame_cost own = frame_cost(&g->config.ladder, 0, g->limit);
-    const double other = second_highest_other(g);
-    double first = 0.0, second = 0.0;
+    int n = 0, late = 0;
 
     for (int i = 0; i < g->n; i++)
         if (same_rung(g->cost[i], own)) {
-            second = fmax(second, fmin(first, g->cost[i].ns));
-            first = fmax(first, g->cost[i].ns);
+            n++;
+            late += g->other[i] + g->cost[i].ns > budget_ns(g) || g->cost[i].ns > g->interval.ns;
         }
-    return second > 0.0 && (other + second > budget_ns(g) || second > g->interval.ns);
+    return late > 1 && (g->limit > g->config.ladder.lowest || late * PASS_SHARE >= n);
 }
 
 static bool fitted_for_long(const struct governor *g, int rung)
@@ -217,8 +224,7 @@ static void go_down(struct governor *g)
     if (g->limit <= l->lowest) {
         g->limit = 0;
         g->passing = true;
-        if (g->retry.t_next_ns < g->interval.t_last_ns + PROBE_NS)
-            g->retry.t_next_ns = g->interval.t_last_ns + PROBE_NS;
+        (void)retry_fails(&g->probe, &passing_patience, g->interval.t_last_ns);
         return;
     }
     /* The model is far off: what to try next is the lowest rung with the mean, or one without. */
@@ -241,7 +247,7 @@ static void go_up(struct governor *g)
     const int rung = cheapest_rung(&g->model, l, g->limit + 1, l->top);
     const bool relieved = g->mean_scale < RELIEF * g->fail_scale;
 
-    if (!due(g))
+    if (!due(g, &g->retry))
         return;
     /* What the mean or the search costs is learnt from it alone: from steady costs before it, and
      * before more comes to it. */
@@ -260,7 +266,7 @@ static int64_t probe_pause(const struct governor *g)
 {
     const int64_t wait_ns = PROBE_SHARE * g->probed_ns;
 
-    return wait_ns < PROBE_NS ? PROBE_NS : wait_ns > patience.last_ns ? patience.last_ns : wait_ns;
+    return wait_ns < PROBE_NS ? PROBE_NS : wait_ns > LONGEST_NS ? LONGEST_NS : wait_ns;
 }
 
 /* While frames pass, nothing is learnt but from a probe. */
@@ -269,17 +275,17 @@ static int step_passing(struct governor *g, const struct governor_sample *s)
     if (s->rung == 0) {
         g->n_probed = 0;
         g->probed_ns = 0;
-        return due(g) ? g->config.ladder.lowest : 0;
+        return due(g, &g->probe) ? g->config.ladder.lowest : 0;
     }
     g->probed_ns += s->filter_ns;
     if (++g->n_probed < g->config.warm_up)
         return g->config.ladder.lowest;
     g->mean_scale = cost_scale(&g->model, frame_cost(&g->config.ladder, s->filter_ns, s->rung));
     if (!fits(g, g->mean_scale, (double)s->other_ns, g->config.ladder.lowest, UP_MARGIN)) {
-        g->retry.t_next_ns = s->t_capture_ns + probe_pause(g);
+        g->probe.t_next_ns = s->t_capture_ns + probe_pause(g);
         return 0;
     }
-    retry_works(&g->retry, s->t_capture_ns);
+    retry_works(&g->probe, s->t_capture_ns);
     g->passing = false;
     g->n = g->next = 0;
     return g->config.ladder.lowest;

@@ -20,10 +20,12 @@
  * A rung that does not cost less than all higher ones is never taken, nor tried. So where all
  * cost the same, frames get the whole filter or pass unfiltered.
  *
- * Where the lowest rung was tried and does not fit, frames pass unfiltered. After the wait, and
- * about once a second from then on, some of them are filtered on the lowest rung to find out
- * whether that is still so: a probe, which is not shown, so that the picture does not flicker. Its
- * last frame is measured: a filter that looks back does less in the first frames after a gap.
+ * Where the lowest rung was tried and one in five of its frames is late, frames pass unfiltered: a
+ * few spikes do less harm than no filter. After a second some frames are filtered on the lowest
+ * rung to find out whether that is still so: a probe, which is not shown, so that the picture does
+ * not flicker. Its last frame is measured: a filter that looks back does less in the first frames
+ * after a gap. The next probe comes about a second later; where the filter came back and did not
+ * hold for 10 s, the first one comes twice as late each time, up to a minute.
  *
  * The latency that counts is what the program adds, from when a frame could be read to the end of
  * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */
@@ -60,7 +62,8 @@ struct governor {
 
     struct frame_interval interval;
     struct cost_model model;
-    struct retry retry; /* of a higher rung, or of any while frames pass */
+    struct retry retry; /* of a higher rung */
+    struct retry probe; /* of any, while frames pass */
     int n_probed;       /* frames of this probe so far, and their cost */
     int64_t probed_ns;
     int64_t camera_ns; /* lowest delay of the camera that the window and the seconds know of */

@@ -153,6 +153,67 @@ static void test_too_slow_for_anything(void **state)
     assert_int_equal(r.radius[r.n - 1], 10);
 }
 
+/* Every twelfth frame is late on the lowest rung, which is better than no filter. */
+static void test_spikes_on_the_lowest_rung(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 1, 33333333, (struct machine){1 * MS, 9 * MS / 5, 4 * MS, 0.05, 0});
+    for (int i = 0; i < 1200; i++) {
+        assert_false(r.governor.passing);
+        frame(&r, i % 12 ? 1.0 : 4.0);
+    }
+}
+
+/* Loads of @busy frames in @period that are too much for any filter. Returns how many frames passed
+ * or were probes, and how often the picture changed between both. */
+static int overload(struct run *r, int n, int period, int busy, int *ret_flips)
+{
+    int passed = 0;
+
+    *ret_flips = 0;
+    for (int i = 0; i < n; i++) {
+        const bool passing = r->governor.passing;
+
+        passed += passing;
+        frame(r, i % period < busy ? 60.0 : 1.0);
+        *ret_flips += passing != r->governor.passing;
+    }
+    return passed;
+}
+
+/* What takes a second now and then costs the filter little more than that second. Where it comes
+ * all the time frames pass, so that the picture does not flicker. */
+static void test_seconds_of_overload(void **state)
+{
+    struct run r;
+    int flips;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 60, 1.0);
+    assert_true(overload(&r, 3600, 600, 30, &flips) <= 6 * 40);
+    assert_int_equal(flips, 2 * 6);
+    start(&r, 10, 33333333, laptop);
+    (void)overload(&r, 1800, 60, 15, &flips);
+    assert_in_range(flips, 2, 16);
+}
+
+/* Steps down in a row are one failure, so that what is gone soon does not make the wait longer. */
+static void test_one_wait_for_steps_in_a_row(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 10, 33333333, laptop);
+    frames(&r, 60, 1.0);
+    for (double load = 4.0; load <= 12.0; load += 4.0)
+        frames(&r, 5, load);
+    assert_int_equal(changes(&r, 60, r.n), 3);
+    assert_int_equal(r.governor.retry.pause_ns, 250000000);
+}
+
 /* What small radii cost is overrated until it has been measured. */
 static void test_tenfold_step_is_still_filtered(void **state)
 {
@@ -247,6 +308,9 @@ int main(void)
         cmocka_unit_test(test_sinusoid),
         cmocka_unit_test(test_bimodal),
         cmocka_unit_test(test_too_slow_for_anything),
+        cmocka_unit_test(test_spikes_on_the_lowest_rung),
+        cmocka_unit_test(test_seconds_of_overload),
+        cmocka_unit_test(test_one_wait_for_steps_in_a_row),
         cmocka_unit_test(test_tenfold_step_is_still_filtered),
         cmocka_unit_test(test_probes_are_told_apart),
         cmocka_unit_test(test_recorded_load),

@@ -128,6 +128,7 @@ static void test_no_pumping_of_few_taps(void **state)
                 r.machine = (struct machine){fixed * tap_ns, tap_ns, 1 * MS, 0.06, 0};
                 frames(&r, 1800, 1.0);
                 assert_true(changes(&r, 600, r.n) <= 8);
+                check_budget(&r, 600, r.n, INTERVAL_NS);
             }
 }
 
