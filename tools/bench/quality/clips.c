@@ -257,9 +257,47 @@ static struct rgb kitchen(double x, double y, int t)
                  ellipse(x - hand_x, y - hand_y, 42, 60));
 }
 
+static struct rgb street(double x, double y, int t)
+{
+    const double car = x + 150.0 - 14.0 * t, floor_at = y - 52.0 * floor(y / 52.0);
+    struct rgb c = colour(150 - 0.2 * y, 175 - 0.15 * y, 205 - 0.1 * y);
+
+    c = blend(c, lit(colour(120, 112, 104), 9.0 * rough(x, y, 11, 3, 91)),
+              box(x - 470, y - 90, 150, 180));
+    c = blend(c, colour(70, 80, 92), box(x - 470, floor_at - 26, 110, 20));
+    return blend(c, colour(170, 40, 45), ellipse(car, y - 165, 60, 22));
+}
+
+/* Who leans towards the camera and back, by a window with a curtain in a draught and a car that
+ * passes; a screen that scrolls in jumps. */
+static struct rgb study(double x, double y, int t)
+{
+    const double near = 1.0 + 0.22 * sin(2.0 * PI * t / 37.0);
+    const double fold = 4.0 * sin(0.11 * t + y / 55.0);
+    const double line = y + 18.0 * (t / 7);
+    struct rgb c = lit(colour(172, 160, 150), 5.0 * rough(x, y, 40, 4, 94));
+
+    c = blend(c, street(x, y, t), box(x - 470, y - 110, 210, 190));
+    c = blend(c, lit(colour(190, 185, 170), 14.0 * sin((x + fold) / 4.5)),
+              box(x + fold - 380, y - 110, 60, 200));
+    c = blend(c, colour(30, 34, 40), box(x - 90, y - 250, 150, 100));
+    if (value(x, floor(line / 9.0) * 9.0, 13, 95) > 0.1 && line - 9.0 * floor(line / 9.0) < 5.0)
+        c = blend(c, colour(190, 200, 190), box(x - 90, y - 250, 136, 86));
+    return head(c, (x - 260.0) / near, (y - 185.0) / near);
+}
+
 const struct clip clip_table[] = {
-    {"aside", aside},          {"talk", talk},       {"pan", pan},
-    {"shake", shake},          {"cross", cross},     {"banding", banding},
-    {"exposure", exposure},    {"cuts", cuts},       {"low contrast", low_contrast},
-    {"texture", fine_texture}, {"kitchen", kitchen}, {NULL, NULL},
+    {"aside", aside},
+    {"talk", talk},
+    {"pan", pan},
+    {"shake", shake},
+    {"cross", cross},
+    {"banding", banding},
+    {"exposure", exposure},
+    {"cuts", cuts},
+    {"low contrast", low_contrast},
+    {"texture", fine_texture},
+    {"kitchen", kitchen},
+    {"study", study},
+    {NULL, NULL},
 };
