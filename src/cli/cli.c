@@ -199,8 +199,8 @@ static int check(const struct cli *cli, const char *path, const struct settings 
     const int r = settings_check(s, &why);
 
     if (r && path)
-        return error_set(err, r, "%sconfiguration '%s': %s",
-                         cli->n_assignments ? "options and " : "", path, why.text);
+        return error_set(err, r, "configuration '%s'%s: %s", path,
+                         cli->n_assignments ? " with these options" : "", why.text);
     if (r)
         *err = why;
     return r;

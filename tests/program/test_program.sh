@@ -67,7 +67,7 @@ test_wrong_usage() {
     printf 'temporal = 17\ntemporal-mode = window\n' >mode.conf
     refused 2 "configuration 'mode.conf': temporal: 17 frames" \
         "$bilatcam" -c mode.conf
-    refused 2 "options and configuration 'mode.conf': temporal: 9 frames" \
+    refused 2 "configuration 'mode.conf' with these options: temporal: 9 frames" \
         "$bilatcam" -c mode.conf --temporal 9
     refused 2 "sigma-color = '0': must be auto or a number from 1 to 200" "$bilatcam" --sigma-color 0
     refused 2 "unknown key 'nonsense'" "$bilatcam" --set nonsense=1
