@@ -86,14 +86,17 @@ const struct figure figure_table[] = {
      .property = "SigmaColorUsed",
      REAL(sigma_color),
      .unit = "levels",
-     .help = "sigma-color in use: what auto stands for now, or the number given"},
+     .zero = "not measured",
+     .help = "sigma-color in use: what auto stands for now, or the number given; 0, or not in the "
+             "JSON, while auto waits for the noise to be measured"},
     {.json = "noise",
      .property = "Noise",
      REAL(noise),
      .unit = "levels",
      .zero = "not measured",
      .help =
-         "standard deviation of the noise in one channel of colour; 0 while it is not measured"},
+         "standard deviation of the noise in one channel of colour; 0, or not in the JSON, while "
+         "it is not measured"},
     {.json = "frames_averaged",
      .property = "FramesAveraged",
      REAL(frames_averaged),
@@ -174,7 +177,9 @@ double figure_real(const struct figure *f, const struct status *s)
 
 static bool is_known(const struct figure *f, const struct status *s)
 {
-    return f->type != FIGURE_REAL || isfinite(figure_real(f, s));
+    const double value = f->type == FIGURE_REAL ? figure_real(f, s) : 1.0;
+
+    return isfinite(value) && (!f->zero || value > 0.0);
 }
 
 void figure_text(const struct figure *f, const struct status *s, char *text, size_t size)

@@ -70,7 +70,8 @@ struct figure {
     const char *unit;     /* NULL: none */
     bool announced;       /* D-Bus tells of each change */
     const char *negative; /* what bilatcamctl says for a number below 0; NULL: the number */
-    const char *zero; /* and for 0, where another number comes with its unit; NULL: the number */
+    const char *zero; /* and for 0, which the JSON leaves out, where another number comes with its
+                       * unit; NULL: the number */
     const char *help;
 };
 

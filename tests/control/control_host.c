@@ -147,6 +147,8 @@ static bool obey(struct host *h, struct control *c, char *line)
         h->status.readers = atoi(argument);
     else if (!strcmp(line, "noise"))
         h->status.noise = atof(argument);
+    else if (!strcmp(line, "sigma-color"))
+        h->status.sigma_color = atof(argument);
     else if (!strcmp(line, "figures"))
         print_figures(&h->status);
     else if (!strcmp(line, "radius"))

@@ -196,7 +196,7 @@ test_commands() {
 state       paused
 engine      simd, Caf? processor
 radius      3 of 9
-noise       3.2 levels, sigma-color 8.1
+noise       3.2 levels, sigma-color 8.1 levels
 memory      a pixel is the mean of 9.5 frames
 frames/s    30.0
 latency     12.5 ms, p99 17.2 ms, since the camera's stamp
@@ -207,12 +207,12 @@ readers     not known
 END
     diff expected out && ok || bad "what status says"
     tell 'readers 2'
-    tell 'noise 0'
+    tell 'noise 0' && tell 'sigma-color 0'
     run 0 "$ctl" status
     expect out '^readers     2$' status
-    expect out '^noise       not measured, sigma-color 8.1$' status
+    expect out '^noise       not measured, sigma-color not measured$' status
     tell 'readers -1'
-    tell 'noise 3.25'
+    tell 'noise 3.25' && tell 'sigma-color 8.125'
     run 0 "$ctl" resume
     expect host.out '^pause 0$' resume
     [ "$(property State)" = 's "running"' ] && ok || bad "State after resume"

@@ -51,7 +51,7 @@ static void test_json(void **state)
         "\"format_in\": \"yuyv\", \"format_out\": \"yu12\", "
         "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, \"frames_bad\": 2, "
         "\"radius_requested\": 5, \"radius_min_used\": 2, \"radius_last\": 4, "
-        "\"sigma_color\": 0.000, \"noise\": 0.000, \"frames_averaged\": 1.000, \"search\": \"\", "
+        "\"frames_averaged\": 1.000, \"search\": \"\", "
         "\"latency_ms\": {\"p50\": 10.093, \"p95\": 1010.000, \"p99\": 1010.000, "
         "\"max\": 1010.000}, "
         "\"camera_ms\": {\"p50\": 5.964, \"p95\": 16.000, \"p99\": 16.000, \"max\": 16.000}, "

@@ -158,6 +158,8 @@ static void test_values(void **state)
     json = print(&s);
     assert_null(strstr(json, "nan"));
     assert_null(strstr(json, "psnr_gain_db"));
+    assert_null(strstr(json, "\"noise\""));
+    assert_null(strstr(json, "\"sigma_color\""));
     free(json);
 }
 

@@ -288,7 +288,9 @@ void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIE
     *rows++ = s->budget_ns ? make_row("budget", "%.1f ms", in_ms(s->budget_ns))
                            : make_row("budget", "none");
     *rows++ = radius_row(s);
-    *rows++ = make_row("sigma", "color %.3g, space %.3g", s->sigma_color, s->sigma_space);
+    *rows++ = s->sigma_color > 0.0
+                  ? make_row("sigma", "color %.3g, space %.3g", s->sigma_color, s->sigma_space)
+                  : make_row("sigma", "color not measured, space %.3g", s->sigma_space);
     *rows++ = s->noise > 0.0 ? make_row("noise", "%.1f levels", s->noise)
                              : make_row("noise", "not measured");
     *rows++ = make_row("memory", "%.1f frames", s->frames_averaged);

@@ -349,11 +349,12 @@ static void test_rows(void **state)
                         "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
                     1 << 3 | 1 << 5);
     }
-    s = (struct status){.radius_requested = 5, .radius_last = -1, .frames_averaged = 1.0};
+    s = (struct status){
+        .radius_requested = 5, .radius_last = -1, .sigma_space = 2.5, .frames_averaged = 1.0};
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
-                                      "measuring", "none", "5", "color 0, space 0", "not measured",
-                                      "1.0 frames", "", ""},
+                                      "measuring", "none", "5", "color not measured, space 2.5",
+                                      "not measured", "1.0 frames", "", ""},
                 0);
 }
 
