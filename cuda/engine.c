@@ -371,8 +371,8 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!format_table[in->format].planes || filter->radius < 0 ||
-        filter->temporal > filter_max_temporal(filter->temporal_mode))
+    if (!format_table[in->format].planes || !filter_allowed(filter) ||
+        !engine_has(base->ops, filter))
         return -EINVAL;
     goes_on = past_goes_on(&e->past.chain, in, filter);
     s->on_device = filter->radius > 0 || filter_looks_back(filter);
@@ -424,6 +424,7 @@ const struct engine_ops engine_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPU",
     .on_device = true,
+    .bilateral_only = true,
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,
@@ -440,6 +441,7 @@ const struct engine_ops engine_cuda = {
 static const struct engine_ops cuda_in_process = {
     .name = "cuda",
     .on_device = true,
+    .bilateral_only = true,
     .create = cuda_create,
     .destroy = engine_process_destroy,
     .release = engine_release_nothing, /* its process is gone */

@@ -140,7 +140,8 @@ static struct filter filter_of(const struct settings *s, int radius)
     struct settings asked = *s;
     struct filter f;
 
-    asked.filter = FILTER_BILATERAL;
+    if (asked.filter == FILTER_NONE)
+        asked.filter = FILTER_BILATERAL;
     asked.radius = radius;
     settings_filter(&asked, &f);
     return f;
@@ -219,6 +220,10 @@ static void print_filter(const struct settings *s, FILE *out)
 {
     const struct filter f = filter_of(s, 1);
 
+    if (f.kind != FILTER_BILATERAL) {
+        fprintf(out, "%s, square window", f.kind == FILTER_BOX ? "box" : "gaussian");
+        return;
+    }
     fprintf(out, "%s window, %s", f.window == WINDOW_DISC ? "disc" : "square",
             f.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian");
     if (filter_averages(&f))
@@ -305,6 +310,7 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
                   enum benchmark_format format, FILE *out, struct error *err)
 {
     const struct engine_config config = {.threads = s->threads, .autotune = s->autotune};
+    const struct filter filter = filter_of(s, 1);
     struct result results[8];
     int n = 0, r = 0;
 
@@ -316,6 +322,10 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
 
         if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
             continue;
+        if (!engine_has(engines[i], &filter)) {
+            (void)error_set(err, -ENODEV, "engine %s has no filter but bilateral", name);
+            continue;
+        }
         if (engine_open(&e, engines, name, &config, err))
             continue;
         r = time_engine(e, s, &results[n++]);

@@ -43,8 +43,9 @@ struct engine_ops {
     /* In words, why it is not built into this program: it has a name then and nothing else. NULL:
      * it is built in. */
     const char *missing;
-    bool on_device;    /* memory and life of its own beside the CPU: it may fail, and may sleep */
-    bool only_by_name; /* "auto" passes it over */
+    bool on_device;      /* memory and life of its own beside the CPU: it may fail, and may sleep */
+    bool only_by_name;   /* "auto" passes it over */
+    bool bilateral_only; /* it has no other filter */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. */
@@ -97,6 +98,12 @@ struct engine {
 extern const struct engine_ops engine_reference;
 extern const struct engine_ops engine_simd;
 extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
+
+/* Whether engines of @ops have what @f asks for. */
+static inline bool engine_has(const struct engine_ops *ops, const struct filter *f)
+{
+    return !ops->bilateral_only || f->kind == FILTER_BILATERAL || !filter_acts(f);
+}
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */
 const struct engine_ops *engine_find(const struct engine_ops *const *engines, const char *name);

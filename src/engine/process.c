@@ -316,7 +316,7 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
         return -EIO;
     if (e->busy)
         return -EBUSY;
-    if (!format_table[in->format].planes || filter->radius < 0)
+    if (!format_table[in->format].planes || !filter_allowed(filter))
         return -EINVAL;
     e->ordered = filter->radius > 0 || filter->temporal > 1;
     if (e->ordered) {

@@ -113,12 +113,12 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
     return frame_sample(f, component, x, y);
 }
 
-/* 2 sigma_color^2 at a pixel. */
+/* 2 sigma_color^2 at a pixel, where the filter asks for it. */
 static double two_sc2_at(const struct reference *r, const struct filter *f, int x, int y)
 {
     double sc = f->sigma_color;
 
-    if (sc <= 0.0)
+    if (sc <= 0.0 && r->measures)
         sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)));
     return 2.0 * sc * sc *
            (filter_averages(f) ? filter_averaged_share(f, average_count(r->average, x, y)) : 1.0);
@@ -148,11 +148,14 @@ static double weight(const struct filter *f, const struct pixel *p, const struct
                      int dy)
 {
     const double two_ss2 = 2.0 * f->sigma_space * f->sigma_space;
+    const double space = f->kind == FILTER_BOX ? 1.0 : exp(-(dx * dx + dy * dy) / two_ss2);
     double d2 = 0.0;
 
+    if (f->kind != FILTER_BILATERAL)
+        return space;
     for (int i = 0; i < 3; i++)
         d2 += (p->rgb[i] - q->rgb[i]) * (p->rgb[i] - q->rgb[i]);
-    return exp(-(dx * dx + dy * dy) / two_ss2) *
+    return space *
            (f->range == RANGE_GAUSSIAN ? exp(-d2 / p->two_sc2) : 1.0 / (1.0 + d2 / p->two_sc2));
 }
 
@@ -176,7 +179,8 @@ static void sum_window(const struct reference *r, const struct frame *in, const 
             const struct pixel *q = &r->pixels[k][(size_t)qy * (size_t)in->width + (size_t)qx];
             double w;
 
-            if (f->window == WINDOW_DISC && dx * dx + dy * dy > f->radius * f->radius)
+            if (f->kind == FILTER_BILATERAL && f->window == WINDOW_DISC &&
+                dx * dx + dy * dy > f->radius * f->radius)
                 continue;
             w = time_weight(f, k) * weight(f, p, q, dx, dy);
             for (int i = 0; i < 3; i++)
@@ -271,8 +275,7 @@ static int reference_submit(struct engine *e, const struct frame *in, struct fra
 
     if (r->busy)
         return -EBUSY;
-    if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS ||
-        filter->temporal > filter_max_temporal(filter->temporal_mode))
+    if (!info->planes || !filter_allowed(filter))
         return -EINVAL;
     failed = take_frame(r, in, filter);
     if (failed)

@@ -1,11 +1,13 @@
 #pragma once
-/* What the bilateral filter does to a frame: the image contract's parameters.
+/* What is done to a frame: the image contract's parameters.
  *
  * For an output pixel p with R'G'B' colour I(p) and the window Omega of radius r around it
  *     out(p) = sum_q w(p,q) I(q) / sum_q w(p,q)
  *     w(p,q) = exp(-|p-q|^2 / (2 sigma_space^2)) * f(|I(p)-I(q)|^2)
  *     gaussian   f(d2) = exp(-d2 / (2 sigma_color^2))
  *     lorentzian f(d2) = 1 / (1 + d2 / (2 sigma_color^2))
+ * FILTER_GAUSSIAN has f = 1, FILTER_BOX w = 1; both have the square window and do each frame by
+ * itself, whatever range, window, sigma_color and temporal_mode say.
  * With a window in time (TEMPORAL_WINDOW) both sums also run over the frames before, k = 0 .. N - 1
  * frames back, times exp(-k^2 / (2 sigma_time^2)); with TEMPORAL_RECURSIVE I is the mean of
  * engine/time/average.h, and sigma_color^2 is multiplied by filter_averaged_share().
@@ -18,6 +20,7 @@
 
 #define FILTER_MAX_RADIUS 32
 
+enum filter_kind { FILTER_BILATERAL, FILTER_GAUSSIAN, FILTER_BOX, FILTER_NONE };
 enum range_kernel { RANGE_GAUSSIAN, RANGE_LORENTZIAN };
 enum window_shape { WINDOW_DISC, WINDOW_SQUARE };
 enum temporal_mode { TEMPORAL_RECURSIVE, TEMPORAL_WINDOW };
@@ -26,12 +29,14 @@ enum temporal_mode { TEMPORAL_RECURSIVE, TEMPORAL_WINDOW };
 #define FILTER_MAX_WINDOW 8    /* frames, TEMPORAL_WINDOW */
 
 struct filter {
+    enum filter_kind kind;
     int radius;         /* pixels, 0..FILTER_MAX_RADIUS; 0 is the pixel alone */
     double sigma_space; /* pixels, > 0 */
     double sigma_color; /* levels of R'G'B' on a 0..255 scale; 0 = from the noise */
     enum range_kernel range;
     enum window_shape window;
-    int temporal; /* frames that are averaged at most; 0 and 1 = each frame by itself */
+    int temporal; /* frames that are averaged at most; 0 and 1 = each frame by itself, which only
+                   * FILTER_BILATERAL need not have */
     enum temporal_mode temporal_mode;
     double sigma_time; /* frames, TEMPORAL_WINDOW; 0 = all frames count alike */
     bool no_search;    /* TEMPORAL_RECURSIVE: what moves is not followed, which is cheaper */
@@ -64,6 +69,14 @@ static inline int filter_max_temporal(enum temporal_mode mode)
     return mode == TEMPORAL_WINDOW ? FILTER_MAX_WINDOW : FILTER_MAX_TEMPORAL;
 }
 
+/* Whether engines have to know how to do it. */
+static inline bool filter_allowed(const struct filter *f)
+{
+    const int most = f->kind == FILTER_BILATERAL ? filter_max_temporal(f->temporal_mode) : 1;
+
+    return f->radius >= 0 && f->radius <= FILTER_MAX_RADIUS && f->temporal <= most;
+}
+
 /* The frames that "auto" stands for. */
 static inline int filter_auto_temporal(enum temporal_mode mode)
 {
@@ -73,7 +86,8 @@ static inline int filter_auto_temporal(enum temporal_mode mode)
 /* Whether a frame alone is not enough: the filter needs those before it. */
 static inline bool filter_looks_back(const struct filter *f)
 {
-    return f->temporal > 1 || (f->radius > 0 && f->sigma_color <= 0.0);
+    return f->temporal > 1 ||
+           (f->kind == FILTER_BILATERAL && f->radius > 0 && f->sigma_color <= 0.0);
 }
 
 /* How many frames @f takes, after a gap, until one costs what all that follow do. */
@@ -136,11 +150,16 @@ static inline int filter_taps(enum window_shape window, int radius)
 /* What a frame costs with @f, in taps, but for a fixed part, to which the mean over frames belongs.
  * The search for motion is rated by what it takes on an H200 at 1080p, where a tap takes half a
  * microsecond: 35, as estimated from plain versions that were measured there (2026-11-22). Other
- * engines differ, so the governor learns it. */
+ * engines differ, so the governor learns it. A Gaussian is as dear as the window is wide, and a box
+ * costs the same with any radius. */
 static inline double filter_cost(const struct filter *f)
 {
     const double taps = filter_taps(f->window, f->radius);
 
+    if (f->kind == FILTER_GAUSSIAN)
+        return 2 * f->radius + 1;
+    if (f->kind == FILTER_BOX)
+        return 1.0;
     if (filter_averages(f))
         return taps + (f->no_search ? 0.0 : 70.0);
     return f->temporal > 1 ? taps * f->temporal : taps;

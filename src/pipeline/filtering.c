@@ -185,26 +185,43 @@ static void take_rebuilt(struct filtering *f)
     log_info("engine %s (%s) filters again", e->ops->name, e->device);
 }
 
-/* There has been nothing to filter for a while: releases the device until there is. */
+/* Releases the device until there is something to filter for it. */
 static int rest(struct filtering *f)
 {
     struct engine *idle;
-    int r;
+    const int r = stand_in(f, &idle);
 
-    log_info("idle: releasing %s", f->engine->device);
-    r = stand_in(f, &idle);
     engine_release(idle);
     f->retry = (struct retry){0};
     return r;
 }
 
+static int finish_job(struct filtering *f);
+
+/* Sees to an engine that has what @filter asks for: the device's own as soon as that does. */
+static int suit(struct filtering *f, const struct filter *filter)
+{
+    int r = 0;
+
+    while (r == 0 && f->n_jobs && !engine_has(f->engine->ops, filter))
+        r = finish_job(f);
+    if (r)
+        return r;
+    if (f->lost && !f->rebuild && engine_has(f->lost, filter))
+        begin_rebuild(f, NULL);
+    if (engine_has(f->engine->ops, filter))
+        return 0;
+    log_warning("engine %s has no filter but bilateral: the CPU filters", f->engine->ops->name);
+    return rest(f);
+}
+
 static int start_job(struct filtering *f, struct slot *slot)
 {
     struct stream *s = f->stream;
-    struct job *j = &f->jobs[f->n_jobs++];
     const struct filter_request w = stream_filter_request(s);
+    int r = suit(f, &w.filter);
+    struct job *j = &f->jobs[f->n_jobs++];
     bool shown;
-    int r;
 
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
     j->rung = w.ladder.top;
@@ -225,6 +242,8 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->result = shown ? &slot->out : &slot->raw;
     slot->noise = slot->frames = 0.0;
     slot->out.counts = NULL;
+    if (r)
+        return r;
     r = show(f, j);
     return r ? replace_engine(f, r) : 0;
 }
@@ -366,12 +385,13 @@ static int step(struct filtering *f)
         take_rebuilt(f);
     if (f->n_jobs < f->depth)
         taken = ring_take(f->in, &f->spare[f->n_spare - 1], f->n_jobs ? 0 : deadline(idle_ns));
-    if (taken == 0 && f->lost && !f->rebuild)
-        begin_rebuild(f, NULL);
     if (taken == 0)
         return start_job(f, f->spare[--f->n_spare]);
-    if (taken == -EAGAIN && !f->n_jobs)
+    if (taken == -EAGAIN && !f->n_jobs) {
+        if (restful)
+            log_info("idle: releasing %s", f->engine->device);
         return restful ? rest(f) : 0;
+    }
     return f->n_jobs ? finish_job(f) : -EPIPE;
 }
 

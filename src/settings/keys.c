@@ -5,8 +5,11 @@
 #include "filter/filter.h"
 
 /* The numbers of these are the values of enums. */
-static const char *const filters[] = {
-    [FILTER_NONE] = "none", [FILTER_BILATERAL] = "bilateral", NULL};
+static const char *const filters[] = {[FILTER_BILATERAL] = "bilateral",
+                                      [FILTER_GAUSSIAN] = "gaussian",
+                                      [FILTER_BOX] = "box",
+                                      [FILTER_NONE] = "none",
+                                      NULL};
 static const char *const ranges[] = {
     [RANGE_GAUSSIAN] = "gaussian", [RANGE_LORENTZIAN] = "lorentzian", NULL};
 static const char *const windows[] = {[WINDOW_DISC] = "disc", [WINDOW_SQUARE] = "square", NULL};
@@ -88,7 +91,8 @@ const struct key key_table[] = {
      .default_text = "bilateral",
      .choices = filters,
      .live = true,
-     .help = "what is done to the picture"},
+     .help = "what is done to the picture: bilateral keeps edges; gaussian and box, a plain mean, "
+             "blur them as well, each frame by itself, with the square window"},
     {.name = "radius",
      .letter = 'r',
      .argument = "N",

@@ -73,15 +73,17 @@ void settings_filter(const struct settings *s, struct filter *ret)
     const bool none = s->filter == FILTER_NONE;
     const enum temporal_mode mode = (enum temporal_mode)s->temporal_mode;
     const int temporal = s->temporal ? s->temporal : filter_auto_temporal(mode);
+    const bool looks_back = s->filter == FILTER_BILATERAL;
     const int radius = none ? 0 : s->radius;
 
     *ret = (struct filter){
+        .kind = (enum filter_kind)s->filter,
         .radius = radius,
         .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radius),
         .sigma_color = s->sigma_color,
         .range = (enum range_kernel)s->range,
         .window = (enum window_shape)s->window,
-        .temporal = none ? 1 : temporal,
+        .temporal = looks_back ? temporal : 1,
         .temporal_mode = mode,
         /* Auto, 0: all frames cost alike, and range leaves out what changed since. */
         .sigma_time = s->sigma_time,

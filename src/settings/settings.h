@@ -16,8 +16,6 @@
 
 struct filter;
 
-enum filter_kind { FILTER_NONE, FILTER_BILATERAL };
-
 enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
 
 #define BUDGET_OFF 0

@@ -286,6 +286,79 @@ static void check_filter(struct check *c, const struct row_plan *plan, enum row_
     report(c, ok, names[plan->arithmetic][layout], n);
 }
 
+/* Rows around one, and a filter whose weights are drawn: with any, sets agree. */
+static void check_blur_rows(struct check *c, int n)
+{
+    static uint8_t in[2 * FILTER_MAX_RADIUS + 1][WIDTH_MAX];
+    static struct guarded_row out, want;
+    const uint8_t *rows[2 * FILTER_MAX_RADIUS + 1];
+    struct blur_taps t = {.reach = (int)below(c, FILTER_MAX_RADIUS + 1)};
+    const size_t used = (size_t)n * sizeof(int16_t);
+
+    for (int i = 0; i < N(rows); i++) {
+        fill_bytes(c, in[i], sizeof(in[i]));
+        rows[i] = in[i] + below(c, 2);
+    }
+    for (int k = 0; k <= t.reach; k++)
+        t.weight[k] = 0x10001 * below(c, 16384 / (unsigned)(t.reach + 1) + 1);
+    guard(&out, used, 2);
+    guard(&want, used, 0);
+    c->set->blur_rows(&rows[FILTER_MAX_RADIUS], &t, (int16_t *)(void *)out.row, n);
+    row_kernels_c.blur_rows(&rows[FILTER_MAX_RADIUS], &t, (int16_t *)(void *)want.row, n);
+    report(c, !memcmp(out.row, want.row, used) && guard_intact(&out), "gaussian, rows", n);
+}
+
+static void check_blur_columns(struct check *c, int n)
+{
+    enum { FAR = 2 * FILTER_MAX_RADIUS };
+    static int16_t in[FAR + WIDTH_MAX + 4 * ROW_LANES_MAX + FAR];
+    static struct guarded_row out, want;
+    struct blur_taps t = {.reach = (int)below(c, FILTER_MAX_RADIUS + 1)};
+    const int step = 1 + (int)below(c, 2);
+
+    for (int i = 0; i < N(in); i++)
+        in[i] = (int16_t)(below(c, 8) ? below(c, 256 << BLUR_SHIFT) : 255 << BLUR_SHIFT);
+    for (int k = 0; k <= t.reach; k++)
+        t.weight[k] = below(c, 16384 / (unsigned)(t.reach + 1) + 1) |
+                      below(c, 16384 / (unsigned)(t.reach + 1) + 1) << 16;
+    guard(&out, whole_vectors(n), 1);
+    guard(&want, whole_vectors(n), 0);
+    c->set->blur_columns(in + FAR + 1, step, &t, out.row, n);
+    row_kernels_c.blur_columns(in + FAR + 1, step, &t, want.row, n);
+    report(c, !memcmp(out.row, want.row, (size_t)n) && guard_intact(&out), "gaussian, columns", n);
+}
+
+static void check_box(struct check *c, int n)
+{
+    static uint16_t in[FILTER_MAX_RADIUS + WIDTH_MAX + FILTER_MAX_RADIUS];
+    static uint32_t sums[N(in) + 1];
+    static struct guarded_row out, want;
+    const struct box_taps t = {
+        .reach = {(int)below(c, FILTER_MAX_RADIUS + 1), (int)below(c, FILTER_MAX_RADIUS + 1)},
+        .weight = {below(c, 2) ? 3 : 1, (int)below(c, 2)},
+        .per = 1.0F / (float)(4000 + below(c, 9000)),
+    };
+    const size_t used = (size_t)n * sizeof(uint16_t);
+    uint8_t more[WIDTH_MAX], less[WIDTH_MAX];
+
+    for (int i = 0; i < N(in); i++)
+        in[i] = (uint16_t)below(c, 16576);
+    fill_bytes(c, more, sizeof(more));
+    fill_bytes(c, less, sizeof(less));
+    guard(&out, used, 2);
+    guard(&want, used, 0);
+    memcpy(out.row, in, used);
+    memcpy(want.row, in, used);
+    c->set->box_rows((uint16_t *)(void *)out.row, more + 1, less, t.weight[0], n);
+    row_kernels_c.box_rows((uint16_t *)(void *)want.row, more + 1, less, t.weight[0], n);
+    report(c, !memcmp(out.row, want.row, used) && guard_intact(&out), "box, rows", n);
+    guard(&out, (size_t)n, 1);
+    guard(&want, (size_t)n, 0);
+    c->set->box_columns(in + FILTER_MAX_RADIUS, &t, sums, out.row, n);
+    row_kernels_c.box_columns(in + FILTER_MAX_RADIUS, &t, sums, want.row, n);
+    report(c, !memcmp(out.row, want.row, (size_t)n) && guard_intact(&out), "box, columns", n);
+}
+
 static void check_set(struct check *c)
 {
     static struct row_plan plan;
@@ -294,6 +367,9 @@ static void check_set(struct check *c)
         c->seed = c->rng;
         check_split(c, widths[w]);
         check_merge(c, widths[w]);
+        check_blur_rows(c, widths[w]);
+        check_blur_columns(c, widths[w]);
+        check_box(c, widths[w]);
         for (int a = 0; a < ROWS_N_ARITHMETICS; a++)
             for (int l = 0; l < ROWS_N_LAYOUTS; l++) {
                 const struct filter f = draw_filter(c, (enum row_arithmetic)a);

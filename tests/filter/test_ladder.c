@@ -131,6 +131,9 @@ static void test_cost(void **state)
         {{.radius = 5, .temporal = 2}, 151},
         {{.radius = 5, .temporal = 16, .no_search = true}, 81},
         {{.radius = 0, .temporal = 16, .no_search = true}, 1},
+        {{.kind = FILTER_GAUSSIAN, .radius = 5}, 11},
+        {{.kind = FILTER_GAUSSIAN, .radius = 0}, 1},
+        {{.kind = FILTER_BOX, .radius = 5}, 1},
     };
 
     (void)state;

@@ -27,6 +27,9 @@ static void test_frames(void **state)
         {40, TEMPORAL_RECURSIVE, FILTER_BILATERAL, 40},
         {8, TEMPORAL_WINDOW, FILTER_BILATERAL, 8},
         {40, TEMPORAL_RECURSIVE, FILTER_NONE, 1},
+        {0, TEMPORAL_RECURSIVE, FILTER_GAUSSIAN, 1},
+        {8, TEMPORAL_WINDOW, FILTER_GAUSSIAN, 1},
+        {40, TEMPORAL_RECURSIVE, FILTER_BOX, 1},
     };
 
     (void)state;
@@ -35,6 +38,9 @@ static void test_frames(void **state)
 
         assert_int_equal(f.temporal, rows[i].frames);
         assert_int_equal(f.temporal_mode, rows[i].mode);
+        assert_int_equal(f.kind, rows[i].filter);
+        assert_true(filter_allowed(&f));
+        assert_true(rows[i].filter == FILTER_BILATERAL || !filter_looks_back(&f));
     }
     assert_int_equal(filter_for(16, TEMPORAL_RECURSIVE, FILTER_NONE).radius, 0);
 }

@@ -215,6 +215,27 @@ static void test_time(void **state)
     }
 }
 
+/* Another filter is named, and not asked of an engine that does not have it. */
+static void test_other_filter(void **state)
+{
+    static const struct engine_ops limited = {.name = "cuda", .bilateral_only = true};
+    static const struct engine_ops *const both[] = {&limited, &odd, NULL};
+    struct error err;
+    struct settings s;
+    char *text;
+
+    (void)state;
+    settings_init(&s);
+    s.filter = FILTER_BOX;
+    text = printed_with(&s, BENCHMARK_TEXT);
+    assert_non_null(strstr(text, "(box, square window)"));
+    assert_int_equal(last_filter.kind, FILTER_BOX);
+    free(text);
+    (void)snprintf(s.engine, sizeof(s.engine), "cuda");
+    assert_int_equal(benchmark_run(both, &s, BENCHMARK_JSON, stdout, &err), -ENODEV);
+    assert_string_equal(err.text, "engine cuda has no filter but bilateral");
+}
+
 /* The first frames of a window cost less, and do not count. */
 static void test_warm_up(void **state)
 {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_device_in_json), cmocka_unit_test(test_device_in_csv),
         cmocka_unit_test(test_held_radius),    cmocka_unit_test(test_time),
         cmocka_unit_test(test_warm_up),        cmocka_unit_test(test_no_engine),
+        cmocka_unit_test(test_other_filter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

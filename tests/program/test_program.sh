@@ -195,6 +195,13 @@ test_files() {
     cmp -s clip.y4m once.y4m && bad "radius 2 does not change the picture" || ok
     run 0 "$bilatcam" -i clip.y4m -o same.y4m -r 0 --temporal 2
     cmp -s clip.y4m same.y4m && bad "radius 0 with temporal 2 does not change the picture" || ok
+    for filter in gaussian box; do
+        for engine in reference simd; do
+            run 0 "$bilatcam" -i clip.y4m -o "$engine.y4m" --filter "$filter" -r 2 --engine "$engine" --frames 1
+        done
+        [ "$(cmp -l reference.y4m simd.y4m | wc -l)" -lt 5000 ] && ok || bad "$filter: the engines do not agree"
+        [ "$(cmp -l clip.y4m simd.y4m 2>/dev/null | wc -l)" -gt 50000 ] && ok || bad "$filter does nothing"
+    done
     run 0 "$bilatcam" -i clip.y4m -o same.y4m --filter none --temporal 16
     cmp -s clip.y4m same.y4m && ok || bad "filter = none with temporal changes the picture"
     run 0 "$bilatcam" -i clip.y4m -o null: --stats stats.json

@@ -124,7 +124,7 @@ static void test_bad_files_are_refused_whole(void **state)
         {"radius = 3\nradios = 4\n", {"line 2", "unknown key", "radios", ""}},
         {"radius = 3\n[camera]\nsize = 2x2\n", {"line 2", "[camera]", "", ""}},
         {"radius = 3\nnonsense\n", {"line 2", "KEY = VALUE", "", ""}},
-        {"filter = blur\n", {"line 1", "filter", "none", "bilateral"}},
+        {"filter = blur\n", {"line 1", "filter", "bilateral", "box"}},
         {"input = \"a\n", {"line 1", "input", "quote", ""}},
         {"input = \"a ; b\n", {"line 1", "input", "quote", ""}},
         {"input = \"a\" # b\n", {"line 1", "input", "quote", "after a space and a ;"}},

@@ -87,6 +87,8 @@ static const struct {
     {"output-format", "yu12", "yu12"},
     {"output-format", "nv12", NULL},
     {"filter", "none", "none"},
+    {"filter", "gaussian", "gaussian"},
+    {"filter", "box", "box"},
     {"filter", "median", NULL},
     {"range", "lorentzian", "lorentzian"},
     {"window", "square", "square"},

@@ -34,6 +34,11 @@ OP(V, v_mulhrs, (V a, V b), _mm512_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm512_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm512_mulhi_epu16(a, b))
 
+static inline V v_load_low_u8(const uint8_t *p)
+{
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
 static inline V v_load_u8(const uint8_t *p)
 {
     const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)p);

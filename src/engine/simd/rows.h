@@ -134,6 +134,22 @@ struct row_job {
     uint8_t *out[8];
 };
 
+/* Half of a Gaussian, along rows or columns. Two samples at the same distance are added and have
+ * their weight once, so that the centre is there twice; all weights make half of 2^15. */
+struct blur_taps {
+    int reach;
+    uint32_t weight[FILTER_MAX_RADIUS + 1]; /* of samples at even and, upper half, odd places */
+};
+
+#define BLUR_SHIFT 6 /* what is between the two halves is in units of 1/64 */
+
+/* Part of a box, along a row: weighted sums of windows that reach so far. */
+struct box_taps {
+    int reach[2];
+    int weight[2]; /* of each; the second is 1 or 0 */
+    float per;     /* levels for each unit of the sum */
+};
+
 struct mean_job;
 struct search_job;
 struct noise_job;
@@ -169,6 +185,17 @@ struct row_kernels {
     void (*split16)(const uint16_t *ab, uint16_t *a, uint16_t *b, int n);
     /* The mean of each 2x2 samples of two rows, rounded: @n of them. */
     void (*brightness)(const uint8_t *a, const uint8_t *b, uint8_t *to, int n);
+    /* One row of a Gaussian from rows[-reach] to rows[reach], exactly @n bytes of each, and then
+     * along that row: samples @step places apart are of one kind, and what lies @reach of them to
+     * either side is there to be read. */
+    void (*blur_rows)(const uint8_t *const *rows, const struct blur_taps *t, int16_t *to, int n);
+    void (*blur_columns)(const int16_t *from, int step, const struct blur_taps *t, uint8_t *to,
+                         int n);
+    /* Of a box: moves the window of sums along columns by a row, and sums along a row, with room
+     * for @n + 2 reach + 1 @sums. */
+    void (*box_rows)(uint16_t *sums, const uint8_t *more, const uint8_t *less, int weight, int n);
+    void (*box_columns)(const uint16_t *from, const struct box_taps *t, uint32_t *sums, uint8_t *to,
+                        int n);
     void (*mean)(const struct mean_job *job); /* time/mean.h */
     /* Row @row of blocks (time/search.h); a row of a level from two of the one below it, or of
      * luma: to @n samples. */

@@ -33,6 +33,11 @@ OP(V, v_mulhrs, (V a, V b), _mm256_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm256_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm256_mulhi_epu16(a, b))
 
+static inline V v_load_low_u8(const uint8_t *p)
+{
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
 static inline V v_load_u8(const uint8_t *p)
 {
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);

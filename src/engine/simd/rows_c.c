@@ -64,7 +64,8 @@ static inline void v_store(int16_t *p, V a)
 }
 
 V_OP(v_set1, (int a), a)
-V_OP(v_dup, (uint32_t a), a & 0xFFFF)
+V_OP(v_dup, (uint32_t a), i % 2 ? a >> 16 : a)
+V_OP(v_load_low_u8, (const uint8_t *p), p[i])
 V_OP(v_load_u8, (const uint8_t *p), (p[i] - 128) * 256)
 V_OP(v_add, (V a, V b), a.lane[i] + b.lane[i])
 V_OP(v_sub, (V a, V b), a.lane[i] - b.lane[i])

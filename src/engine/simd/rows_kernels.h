@@ -1,5 +1,6 @@
 /* The row kernels of one instruction set, made from its vector operations. Included last by
  * its file, which then defines a `const struct row_kernels` with ROW_KERNELS in it. */
+#include "engine/simd/rows_blur.h"
 #include "engine/simd/rows_fixed.h"
 #include "engine/simd/rows_float.h"
 #include "engine/simd/rows_planes.h"
@@ -19,8 +20,10 @@
     .luma = {fixed_luma, real_luma}, .chroma = {fixed_chroma, real_chroma},                        \
     .luma16 = {fixed_luma16, real_luma16}, .chroma16 = {fixed_chroma16, real_chroma16},            \
     .factors = real_factors, .split = split_bytes, .merge = merge_bytes, .split16 = split_words,   \
-    .brightness = mean_brightness, .mean = mean_strip, .search = search_row,                       \
-    .halve = search_halve, .halve_luma = search_halve_luma, .noise = noise_row
+    .blur_rows = blur_rows, .blur_columns = blur_columns, .box_rows = box_rows,                    \
+    .box_columns = box_columns, .brightness = mean_brightness, .mean = mean_strip,                 \
+    .search = search_row, .halve = search_halve, .halve_luma = search_halve_luma,                  \
+    .noise = noise_row
 
 /* To follow ROW_KERNELS where there is ROWS_TABLE. */
 #define TABLE_KERNELS                                                                              \

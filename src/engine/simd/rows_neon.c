@@ -23,7 +23,7 @@ typedef float32x4_t F;
 
 OP(V, v_load, (const int16_t *p), vld1q_s16(p))
 OP(V, v_set1, (int a), vdupq_n_s16((int16_t)a))
-OP(V, v_dup, (uint32_t a), vdupq_n_s16((int16_t)(a & 0xFFFF)))
+OP(V, v_dup, (uint32_t a), vreinterpretq_s16_u32(vdupq_n_u32(a)))
 OP(V, v_add, (V a, V b), vaddq_s16(a, b))
 OP(V, v_sub, (V a, V b), vsubq_s16(a, b))
 OP(V, v_add_sat, (V a, V b), vqaddq_s16(a, b))
@@ -52,6 +52,8 @@ static inline V v_mulhi_u(V a, V b)
     return vreinterpretq_s16_u16(
         vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high)));
 }
+
+OP_U(v_load_low_u8, (const uint8_t *p), vmovl_u8(vld1_u8(p)))
 
 static inline V v_load_u8(const uint8_t *p)
 {

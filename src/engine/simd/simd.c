@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "engine/simd/band.h"
+#include "engine/simd/blur.h"
 #include "engine/simd/cpu.h"
 #include "engine/simd/plan.h"
 #include "engine/simd/time/history.h"
 #include "engine/simd/workers.h"
+
+#define BLUR_ROWS_LEAST 64 /* of a band */
 
 struct simd {
     struct engine base;
@@ -21,6 +24,7 @@ struct simd {
     struct workers *workers;
     int n_threads;
     struct band *band; /* one per worker */
+    struct blur *blur; /* likewise */
     struct history *history;
     bool looks_back; /* the newest frame */
     /* What `plan` was made for: */
@@ -29,6 +33,7 @@ struct simd {
     struct colour colour;
     enum row_layout layout;
     struct row_plan plan;
+    struct blur_plan blur_plan;
     /* The frame at work: */
     struct band_input input;
     const struct frame *out;
@@ -70,7 +75,10 @@ static void simd_destroy(struct engine *e)
     workers_destroy(s->workers);
     for (int i = 0; s->band && i < s->n_threads; i++)
         band_finish(&s->band[i]);
+    for (int i = 0; s->blur && i < s->n_threads; i++)
+        blur_finish(&s->blur[i]);
     free(s->band);
+    free(s->blur);
     free(s);
 }
 
@@ -90,7 +98,8 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
     s->kernels = kernels;
     s->n_threads = config->threads > 0 ? config->threads : online_cpus();
     s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
-    r = s->band ? workers_create(&s->workers, s->n_threads) : -ENOMEM;
+    s->blur = calloc((size_t)s->n_threads, sizeof(s->blur[0]));
+    r = s->band && s->blur ? workers_create(&s->workers, s->n_threads) : -ENOMEM;
     if (r == 0)
         r = history_create(&s->history, s->workers, s->n_threads, kernels);
     if (r) {
@@ -120,7 +129,7 @@ static void simd_unpin(struct engine *e, void *memory)
 
 static bool same_filter(const struct filter *a, const struct filter *b)
 {
-    return a->radius == b->radius && a->sigma_space == b->sigma_space &&
+    return a->kind == b->kind && a->radius == b->radius && a->sigma_space == b->sigma_space &&
            a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window &&
            a->temporal == b->temporal && a->sigma_time == b->sigma_time;
 }
@@ -168,6 +177,41 @@ static void run_band(void *arg, int worker, int item)
              last < s->out->height ? last : s->out->height);
 }
 
+/* To begin with, a band takes as many rows as the window has; few bands are to share that out. */
+static int blur_band_rows(const struct simd *s, const struct frame *in)
+{
+    const int share = (in->height + 2 * s->n_threads - 1) / (2 * s->n_threads);
+
+    return (share < BLUR_ROWS_LEAST ? BLUR_ROWS_LEAST : share + 1) / 2 * 2;
+}
+
+static void run_blur(void *arg, int worker, int item)
+{
+    struct simd *s = arg;
+    const int first = item * s->band_rows, last = first + s->band_rows;
+
+    blur_run(&s->blur[worker], s->kernels, &s->blur_plan, s->input.frame[0], s->out, first,
+             last < s->out->height ? last : s->out->height);
+}
+
+static int submit_blur(struct simd *s, const struct frame *in, struct frame *out,
+                       const struct filter *f)
+{
+    history_forget(s->history);
+    for (int i = 0; i < s->n_threads; i++)
+        if (blur_prepare(&s->blur[i], in))
+            return -ENOMEM;
+    if (!same_filter(&s->blur_plan.filter, f) || s->blur_plan.format != in->format)
+        blur_plan_make(&s->blur_plan, f, in->format);
+    s->looks_back = false;
+    s->input.frame[0] = in;
+    s->out = out;
+    s->band_rows = blur_band_rows(s, in);
+    workers_run(s->workers, run_blur, s, (in->height + s->band_rows - 1) / s->band_rows);
+    s->busy = true;
+    return 0;
+}
+
 /* What is to be filtered in space. */
 static int take_frame(struct simd *s, const struct frame *in, const struct filter *filter)
 {
@@ -192,10 +236,10 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
 
     if (s->busy)
         return -EBUSY;
-    if (!format_table[in->format].planes || filter->radius < 0 ||
-        filter->radius > FILTER_MAX_RADIUS ||
-        filter->temporal > filter_max_temporal(filter->temporal_mode))
+    if (!format_table[in->format].planes || !filter_allowed(filter))
         return -EINVAL;
+    if (filter->kind != FILTER_BILATERAL && filter->radius > 0)
+        return submit_blur(s, in, out, filter);
     if (take_frame(s, in, filter))
         return -ENOMEM;
     if (filter->radius == 0 && !s->looks_back) {

@@ -1,0 +1,49 @@
+#pragma once
+/* The filters gaussian and box: a band of rows, from frame to frame.
+ *
+ * DESIGN. Both are separable: first each sample of a row becomes a mean of those above and below
+ * it, on the bytes as they lie in the frame whatever its format, then of those beside it. A
+ * Gaussian is a sum of weighted pairs in 16 bits. A box keeps the sums of the columns, to which the
+ * next row brings one row more and one less, and takes what is between two places of a row from
+ * sums that run along it: so its cost does not depend on the radius.
+ *
+ * Chroma that luma samples share is a mean on their grid, where it is repeated, of the mean at each
+ * of them. On its own grid that is a filter again, with other weights (blur_weight()). */
+#include "engine/simd/rows.h"
+#include "picture/frame.h"
+
+/* Which samples there are along a row or a column, for each one of luma. */
+enum blur_axis {
+    BLUR_EACH,
+    BLUR_SHARED, /* by two of luma */
+    BLUR_LAST,   /* as BLUR_SHARED, but the last row where the height is odd */
+    BLUR_N_AXES
+};
+
+/* What @filter weighs a sample with at @distance on one of its axes, compared with others. */
+double blur_weight(const struct filter *filter, enum blur_axis axis, int distance);
+
+struct blur_plan {
+    struct filter filter;
+    enum frame_format format;
+    struct blur_taps rows[BLUR_N_AXES];
+    struct blur_taps columns[3]; /* of a plane */
+};
+
+/* @filter is FILTER_GAUSSIAN or FILTER_BOX, with a radius of 1 or more. */
+void blur_plan_make(struct blur_plan *plan, const struct filter *filter, enum frame_format format);
+
+/* One worker's buffers, grown when a frame needs more and else kept. */
+struct blur {
+    uint8_t *memory;
+    size_t stride; /* of its rows */
+};
+
+void blur_finish(struct blur *b);
+
+/* Makes room for rows of frames like @shape. -ENOMEM. */
+int blur_prepare(struct blur *b, const struct frame *shape);
+
+/* Filters the luma rows @first..@last - 1 of @in, and their chroma, to @out. @first is even. */
+void blur_run(const struct blur *b, const struct row_kernels *kernels, const struct blur_plan *plan,
+              const struct frame *in, const struct frame *out, int first, int last);
