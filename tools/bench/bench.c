@@ -9,6 +9,8 @@
  * 3. 1920x1080, radius 3, one thread, CPU time: each picture by itself, and with a mean over 16
  *    frames, without and with the search for motion, on a clip of which a quarter moves.
  * 4. 3840x2160, radius 1, Lorentzian, square, one thread, against the plain loops of plain.c.
+ * 5. The filters gaussian and box, 1920x1080, one thread: milliseconds of CPU time for YUYV and for
+ *    grey pictures, beside cv::GaussianBlur and cv::blur on BGR and grey ones.
  * The table is Markdown. Other load on the machine makes all figures worse, wall time most. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +75,11 @@ static void fill_rgb(struct picture *p)
         }
 }
 
-static bool picture_alloc(struct picture *p, int width, int height)
+static bool picture_alloc(struct picture *p, enum frame_format format, int width, int height)
 {
     const size_t n = (size_t)width * (size_t)height;
 
-    *p = (struct picture){.in = {.format = FRAME_YUYV, .width = width, .height = height}};
+    *p = (struct picture){.in = {.format = format, .width = width, .height = height}};
     p->out = frame_like(&p->in);
     p->bgr = malloc(14 * n);
     if (!p->bgr || frame_alloc(&p->in) || frame_alloc(&p->out))
@@ -89,7 +91,8 @@ static bool picture_alloc(struct picture *p, int width, int height)
     image_fill(&p->out, IMAGE_BLACK, 1); /* so that no page is first touched while timed */
     memset(p->bgr_out, 0, 3 * n);
     memset(p->rgba_out, 0, 4 * n);
-    fill_rgb(p);
+    if (format == FRAME_YUYV)
+        fill_rgb(p);
     return true;
 }
 
@@ -142,8 +145,16 @@ static double time_opencv(struct picture *p, const struct filter *f)
     const double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
 
 #ifdef HAVE_OPENCV
-    opencv_filter(p->bgr, p->bgr_out, p->in.width, p->in.height, f->radius, f->sigma_space,
-                  f->sigma_color);
+    const int w = p->in.width, h = p->in.height, grey = p->in.format == FRAME_GREY;
+    const uint8_t *in = grey ? p->in.plane[0] : p->bgr;
+    const int channels = grey ? 1 : 3;
+
+    if (f->kind == FILTER_GAUSSIAN)
+        opencv_gaussian(in, p->bgr_out, w, h, channels, f->radius, f->sigma_space);
+    else if (f->kind == FILTER_BOX)
+        opencv_box(in, p->bgr_out, w, h, channels, f->radius);
+    else
+        opencv_filter(p->bgr, p->bgr_out, w, h, f->radius, f->sigma_space, f->sigma_color);
     return clock_ms(CLOCK_THREAD_CPUTIME_ID) - start;
 #else
     (void)p, (void)f, (void)start;
@@ -165,7 +176,7 @@ static void bench_radii(const struct row_kernels *const *sets, int n_sets, int r
     struct engine *e[MAX_SETS];
     struct picture p;
 
-    if (!picture_alloc(&p, 1920, 1080))
+    if (!picture_alloc(&p, FRAME_YUYV, 1920, 1080))
         exit(1);
     printf("\nOne thread, 1920x1080, disc, sigma-color 30, ms of CPU time (times faster than "
            "OpenCV)\n\n| radius | OpenCV |");
@@ -202,7 +213,7 @@ static void bench_threads(const struct row_kernels *set, int rounds)
     struct engine *one = open_engine(set, 1), *two = open_engine(set, 2);
     struct picture p;
 
-    if (!picture_alloc(&p, 1920, 1080))
+    if (!picture_alloc(&p, FRAME_YUYV, 1920, 1080))
         exit(1);
     printf("\nThreads (%s): wall time of one and of two, ms, and CPU time of two together\n\n"
            "| radius | 1 | 2 | ratio | CPU of 2 |\n| --- | --- | --- | --- | --- |\n",
@@ -300,7 +311,7 @@ static void bench_plain(const struct row_kernels *const *sets, int n_sets, int r
     struct picture p;
     double plain = 0.0, openmp = 0.0;
 
-    if (!picture_alloc(&p, 3840, 2160))
+    if (!picture_alloc(&p, FRAME_YUYV, 3840, 2160))
         exit(1);
     f.range = RANGE_LORENTZIAN;
     f.window = WINDOW_SQUARE;
@@ -330,6 +341,61 @@ static void bench_plain(const struct row_kernels *const *sets, int n_sets, int r
     picture_free(&p);
 }
 
+/* The least times of a filter: OpenCV's with BGR and with grey, then those of each set with @yuyv
+ * and with the same luma alone. */
+static void time_blur(struct engine *const *e, int n_sets, struct picture *yuyv,
+                      struct picture *grey, const struct filter *f, int rounds)
+{
+    double opencv[2] = {0}, ours[2][MAX_SETS] = {0};
+
+    for (int round = 0; round < rounds; round++) {
+        keep_least(&opencv[0], time_opencv(yuyv, f));
+        keep_least(&opencv[1], time_opencv(grey, f));
+        for (int i = 0; i < n_sets; i++) {
+            keep_least(&ours[0][i], time_engine(e[i], yuyv, f, CLOCK_THREAD_CPUTIME_ID));
+            keep_least(&ours[1][i], time_engine(e[i], grey, f, CLOCK_THREAD_CPUTIME_ID));
+        }
+    }
+    printf("| %s, %d | %.2f, %.2f |", f->kind == FILTER_BOX ? "box" : "gaussian", f->radius,
+           opencv[0], opencv[1]);
+    for (int i = 0; i < n_sets; i++)
+        printf(" %.2f (%.1f), %.2f (%.1f) |", ours[0][i], opencv[0] / ours[0][i], ours[1][i],
+               opencv[1] / ours[1][i]);
+    printf("\n");
+    (void)fflush(stdout);
+}
+
+static void bench_blurs(const struct row_kernels *const *sets, int n_sets, int rounds)
+{
+    struct engine *e[MAX_SETS];
+    struct picture yuyv, grey;
+
+    if (!picture_alloc(&yuyv, FRAME_YUYV, 1920, 1080) ||
+        !picture_alloc(&grey, FRAME_GREY, 1920, 1080))
+        exit(1);
+    printf("\nOne thread, 1920x1080, ms of CPU time: OpenCV with BGR and with grey; YUYV and grey "
+           "(times faster)\n\n| filter, radius | OpenCV |");
+    for (int i = 0; i < n_sets; i++) {
+        e[i] = open_engine(sets[i], 1);
+        printf(" %s |", sets[i]->label);
+    }
+    printf("\n| --- | --- |");
+    for (int i = 0; i < n_sets; i++)
+        printf(" --- |");
+    printf("\n");
+    for (int kind = FILTER_GAUSSIAN; kind <= FILTER_BOX; kind++)
+        for (int k = 0; k < N(radii); k++) {
+            struct filter f = filter_of(radii[k]);
+
+            f.kind = (enum filter_kind)kind;
+            time_blur(e, n_sets, &yuyv, &grey, &f, rounds);
+        }
+    for (int i = 0; i < n_sets; i++)
+        e[i]->ops->destroy(e[i]);
+    picture_free(&yuyv);
+    picture_free(&grey);
+}
+
 static void print_machine(void)
 {
     FILE *f = fopen("/proc/cpuinfo", "r");
@@ -356,7 +422,7 @@ int main(int argc, char **argv)
     const int n_timed = n_sets > 1 ? n_sets - 1 : 1;
     const int table = argc > 2 ? atoi(argv[2]) : 0;
 
-    if (rounds < 1 || table < 0 || table > 4) {
+    if (rounds < 1 || table < 0 || table > 5) {
         fprintf(stderr, "usage: bench-simd [rounds [table]]\n");
         return 2;
     }
@@ -369,5 +435,7 @@ int main(int argc, char **argv)
         bench_time(sets, n_timed, rounds);
     if (!table || table == 4)
         bench_plain(sets, n_timed, rounds);
+    if (!table || table == 5)
+        bench_blurs(sets, n_timed, rounds);
     return 0;
 }

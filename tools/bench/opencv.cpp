@@ -12,6 +12,28 @@ void opencv_filter(const uint8_t *in, uint8_t *out, int width, int height, int r
     cv::bilateralFilter(src, dst, 2 * radius + 1, sigma_color, sigma_space, cv::BORDER_REPLICATE);
 }
 
+void opencv_gaussian(const uint8_t *in, uint8_t *out, int width, int height, int channels,
+                     int radius, double sigma_space)
+{
+    const cv::Mat src(height, width, CV_8UC(channels), const_cast<uint8_t *>(in));
+    cv::Mat dst(height, width, CV_8UC(channels), out);
+    const int side = 2 * radius + 1;
+
+    cv::setNumThreads(1);
+    cv::GaussianBlur(src, dst, cv::Size(side, side), sigma_space, sigma_space,
+                     cv::BORDER_REPLICATE);
+}
+
+void opencv_box(const uint8_t *in, uint8_t *out, int width, int height, int channels, int radius)
+{
+    const cv::Mat src(height, width, CV_8UC(channels), const_cast<uint8_t *>(in));
+    cv::Mat dst(height, width, CV_8UC(channels), out);
+    const int side = 2 * radius + 1;
+
+    cv::setNumThreads(1);
+    cv::blur(src, dst, cv::Size(side, side), cv::Point(-1, -1), cv::BORDER_REPLICATE);
+}
+
 const char *opencv_version(void)
 {
     return CV_VERSION;
