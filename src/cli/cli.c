@@ -306,6 +306,11 @@ void cli_print_version(FILE *out)
 #else
         " -mjpeg"
 #endif
+#ifdef HAVE_VIDEO
+        " +video"
+#else
+        " -video"
+#endif
 #ifdef HAVE_CONTROL
         " +control";
 #else

@@ -3,20 +3,53 @@
 #include "config-build.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
+
+#ifndef HAVE_VIDEO
+#define source_video no_video
+static const struct source_ops no_video = {
+    .name = "video",
+    .file = true,
+    .missing = "of files only .y4m is built into this program: the others need its feature video, "
+               "with libavformat, libavcodec and libswscale",
+};
+#endif
+
+/* What must have the name. */
+static bool exists(const char *name)
+{
+    return !access(name, F_OK);
+}
+
+/* A file that does not begin as a y4m file does. */
+static bool is_video(const char *name)
+{
+    char magic[sizeof(Y4M_MAGIC)] = "";
+    struct stat st;
+    FILE *f;
+
+    if (stat(name, &st) || !S_ISREG(st.st_mode) || !(f = fopen(name, "re")))
+        return false;
+    (void)!fread(magic, 1, sizeof(magic) - 1, f);
+    (void)fclose(f);
+    return strcmp(magic, Y4M_MAGIC) != 0;
+}
 
 /* The first row that suits a name serves it; the last one suits any. */
 static const struct {
     const char *pattern;
     const struct source_ops *ops;
-    bool exists; /* only if a file has this name */
+    bool (*suits)(const char *name); /* NULL: there is nothing more to ask */
 } sources[] = {
-    {"test:*", &source_pattern}, {"auto", &source_v4l2},     {"-", &source_y4m},
-    {"*.y4m", &source_y4m},      {"/dev/fd/*", &source_y4m}, {"/dev/stdin", &source_y4m},
-    {"/dev/*", &source_v4l2},    {"*/*", &source_y4m},       {"*", &source_y4m, .exists = true},
-    {"*", &source_v4l2},
+    {"test:*", &source_pattern},    {"auto", &source_v4l2},     {"-", &source_y4m},
+    {"*.y4m", &source_y4m},         {"/dev/fd/*", &source_y4m}, {"/dev/stdin", &source_y4m},
+    {"*", &source_video, is_video}, {"/dev/*", &source_v4l2},   {"*/*", &source_y4m},
+    {"*", &source_y4m, exists},     {"*", &source_v4l2},
 };
 
 static const struct {
@@ -41,7 +74,7 @@ const struct source_ops *source_for(const char *name)
     size_t i = 0;
 
     while (i < N(sources) - 1 &&
-           (fnmatch(sources[i].pattern, name, 0) || (sources[i].exists && access(name, F_OK))))
+           (fnmatch(sources[i].pattern, name, 0) || (sources[i].suits && !sources[i].suits(name))))
         i++;
     return sources[i].ops;
 }

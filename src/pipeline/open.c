@@ -45,6 +45,8 @@ static int check_files(const struct settings *s, struct error *err)
 /* What can be seen to be wrong before anything is opened or written. */
 static int check_request(const struct settings *s, struct error *err)
 {
+    if (source_for(s->input)->missing)
+        return error_set(err, -ENOTSUP, "'%.120s': %s", s->input, source_for(s->input)->missing);
     if (!sink_for(s->output))
         return error_usage(
             err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);

@@ -35,9 +35,8 @@ const struct key key_table[] = {
      TEXT(input),
      .default_text = "auto",
      .reopens = true,
-     .help =
-         "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), FILE.y4m, - for "
-         "standard input, or test:[scene=NAME,noise=N,seed=N]"},
+     .help = "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), a video or "
+             "picture FILE, - for standard input (y4m), or test:[scene=NAME,noise=N,seed=N]"},
     {.name = "output",
      .letter = 'o',
      .argument = "DST",

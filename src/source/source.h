@@ -39,9 +39,10 @@ struct source {
 
 struct source_ops {
     const char *name;
-    bool device;  /* may go and come back: is waited for, and closed while nobody looks */
-    bool file;    /* reads what must not be written meanwhile */
-    bool reopens; /* can take the place of another source while frames flow, if it is live */
+    const char *missing; /* in words, why it is not built in: no function is set then; or NULL */
+    bool device;         /* may go and come back: is waited for, and closed while nobody looks */
+    bool file;           /* reads what must not be written meanwhile */
+    bool reopens;        /* can take the place of another source while frames flow, if it is live */
 
     /* -ENOENT, -ENODEV, -EBUSY, -EACCES: the device; -EINVAL: it cannot give what is wanted. */
     int (*open)(struct source **ret, const struct source_config *config, struct error *err);
@@ -65,3 +66,4 @@ struct source_ops {
 extern const struct source_ops source_v4l2;
 extern const struct source_ops source_y4m;
 extern const struct source_ops source_pattern;
+extern const struct source_ops source_video; /* linked only where HAVE_VIDEO is set */

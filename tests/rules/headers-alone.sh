@@ -9,7 +9,7 @@ set -euo pipefail
 included_last='src/engine/simd/(rows_blur|rows_fixed|rows_float|rows_joint|rows_kernels|rows_planes|time/(sads_single|search_rows))\.h'
 # For CUDA's own compiler, and for the flags of one instruction set.
 other_flags='cuda/kernel/(half2|tensor)\.h|src/engine/simd/(ops_avx512|time/sads_avx2)\.h'
-not_here='fatal error: .?(SDL|systemd/[a-z-]*|cuda_[a-z_]*)\.h'
+not_here='fatal error: .?(SDL|systemd/[a-z-]*|lib(av[a-z]*|swscale)/[a-z]*|cuda_[a-z_]*)\.h'
 
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

@@ -20,7 +20,7 @@ ROOMS = """
 6 tools           base filter picture settings engine cli ctl
 5 src/pipeline    base filter picture engine v4l2 settings source sink
 5 src/ctl         base picture settings cli control
-4 src/source      base picture v4l2
+4 src/source      base picture v4l2 video
 4 cuda            base filter picture engine
 4 src/sink        base picture settings v4l2
 4 src/doctor      base filter picture engine v4l2 settings
@@ -29,12 +29,13 @@ ROOMS = """
 3 src/engine      base filter picture
 3 src/v4l2        base picture
 3 src/settings    base filter picture
+3 src/video       base picture
 2 src/picture     base
 2 src/filter      base
 1 src/base
 """
 MAX_ROOMS, MAX_FLOORS = 20, 7
-OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2"}
+OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2", "src/video"}
 
 # Rooms inside of rooms. The others see them only through their doors, if they have any.
 SUBROOMS = {"src/sink/preview": (), "src/engine/simd": (),

@@ -1,0 +1,144 @@
+#include "source/decode.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libavutil/cpu.h>
+
+#include "base/event.h"
+#include "picture/frame.h"
+
+#define MAX_THREADS 8 /* more only take memory: one picture each */
+#define MAX_ERRORS 64 /* in a row, after the end, from a decoder that may have lost its way */
+/* What a file of that duration may be shorter than its header says: some only estimate it. */
+#define SLACK(duration) (AV_TIME_BASE / 4 + (duration) / 64)
+
+static int open_codec(struct decoder *d, const char *file, struct error *err)
+{
+    const AVCodec *codec = NULL;
+    const int n = av_find_best_stream(d->in.format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    const char *name;
+    int threads;
+
+    if (n < 0 || d->in.format->streams[n]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+        return error_set(err, -EINVAL, "%s has no video", file);
+    d->stream = d->in.format->streams[n];
+    name = avcodec_get_name(d->stream->codecpar->codec_id);
+    codec = avcodec_find_decoder(d->stream->codecpar->codec_id);
+    if (d->stream->codecpar->field_order > AV_FIELD_PROGRESSIVE)
+        return error_set(err, -EINVAL, "%s is interlaced; deinterlace it first", file);
+    if (!codec)
+        return error_set(err, -EINVAL, "%s holds %s, which libav cannot decode here", file, name);
+    d->codec = avcodec_alloc_context3(codec);
+    d->packet = av_packet_alloc();
+    d->frame = av_frame_alloc();
+    if (!d->codec || !d->packet || !d->frame ||
+        avcodec_parameters_to_context(d->codec, d->stream->codecpar) < 0)
+        return error_set(err, -ENOMEM, "out of memory for %s", file);
+    d->codec->pkt_timebase = d->stream->time_base;
+    d->codec->max_pixels = (int64_t)FRAME_MAX_SIDE * FRAME_MAX_SIDE;
+    threads = av_cpu_count();
+    d->codec->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
+    if (avcodec_open2(d->codec, codec, NULL) < 0)
+        return error_set(err, -EINVAL, "cannot decode %s: libav does not take its %s", file, name);
+    return 0;
+}
+
+int decoder_open(struct decoder *d, const char *name, const char *file, struct error *err)
+{
+    const int r = video_input_open(&d->in, name, err);
+
+    return r ? r : open_codec(d, file, err);
+}
+
+void decoder_close(struct decoder *d)
+{
+    av_frame_free(&d->frame);
+    av_packet_free(&d->packet);
+    avcodec_free_context(&d->codec);
+    video_input_close(&d->in);
+}
+
+/* How far the packet goes, of whichever stream it is. */
+static void note_end(struct decoder *d)
+{
+    const AVStream *s = d->in.format->streams[d->packet->stream_index];
+    int64_t t;
+
+    if (d->packet->pts == AV_NOPTS_VALUE)
+        return;
+    t = av_rescale_q(d->packet->pts + d->packet->duration, s->time_base, AV_TIME_BASE_Q);
+    d->t_end = t > d->t_end ? t : d->t_end;
+}
+
+/* Gives the decoder one packet, or the end. */
+static int feed(struct decoder *d)
+{
+    int r = av_read_frame(d->in.format, d->packet);
+
+    if (r < 0) {
+        d->drains = true;
+        d->cut = r == AVERROR_EOF ? 0 : r;
+        r = avcodec_send_packet(d->codec, NULL);
+        return r == AVERROR(ENOMEM) ? -ENOMEM : 0;
+    }
+    note_end(d);
+    r = 0;
+    if (d->packet->stream_index == d->stream->index) {
+        d->n_packets++;
+        if (d->packet->flags & AV_PKT_FLAG_CORRUPT || avcodec_send_packet(d->codec, d->packet) < 0)
+            d->n_bad++;
+    }
+    av_packet_unref(d->packet);
+    return r;
+}
+
+/* Headers say how much there should be. */
+static bool is_short(const struct decoder *d)
+{
+    const AVFormatContext *f = d->in.format;
+    const int64_t start = f->start_time == AV_NOPTS_VALUE ? 0 : f->start_time;
+
+    if (d->stream->nb_frames > d->n_packets)
+        return true;
+    return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
+           d->n_packets > 1 && d->t_end - start < f->duration - SLACK(f->duration);
+}
+
+static int end(const struct decoder *d, const char *file, struct error *err)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE];
+
+    if (d->cut == AVERROR(ENOMEM))
+        return error_set(err, -ENOMEM, "out of memory for %s", file);
+    if (d->cut)
+        return error_set(err, -EBADMSG, "%s is broken after %" PRId64 " frames: %s", file,
+                         d->n_packets, video_strerror(d->cut, why, sizeof(why)));
+    if (is_short(d))
+        return error_set(err, -EBADMSG, "%s ends too early: after %" PRId64 " frames", file,
+                         d->n_packets);
+    if (d->n_bad)
+        return error_set(err, -EBADMSG, "%s is damaged; frames that are left out: %" PRIu64, file,
+                         d->n_bad);
+    return error_set(err, -ENODATA, "the end of %s", file);
+}
+
+int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error *err)
+{
+    while (!event_rung(stop_fd)) {
+        int r = avcodec_receive_frame(d->codec, d->frame);
+
+        if (!r && !d->frame->decode_error_flags && !(d->frame->flags & AV_FRAME_FLAG_CORRUPT))
+            return 0;
+        if (r == AVERROR_EOF || (d->drains && r < 0 && d->n_errors++ == MAX_ERRORS))
+            return end(d, file, err);
+        if (r == AVERROR(EAGAIN)) {
+            r = feed(d);
+        } else {
+            d->n_bad++;
+            r = r == AVERROR(ENOMEM) ? -ENOMEM : 0;
+        }
+        if (r)
+            return error_set(err, r, "out of memory for %s", file);
+    }
+    return error_set(err, -ECANCELED, "stopped reading %s", file);
+}

@@ -1,0 +1,31 @@
+#pragma once
+/* The pictures of the best video stream that libav finds in an input, one after the other.
+ * Context: one thread at a time. */
+#include <libavcodec/avcodec.h>
+
+#include "base/error.h"
+#include "video/input.h"
+
+struct decoder {
+    struct video_input in;
+    AVStream *stream;
+    AVCodecContext *codec;
+    AVPacket *packet;
+    AVFrame *frame;    /* the picture, until the next one */
+    uint64_t n_bad;    /* pictures that are damaged and were passed over */
+    int64_t n_packets; /* of the stream, so far */
+    int64_t t_end;     /* how far all streams go that were read so far, in 1/AV_TIME_BASE s */
+    bool drains;       /* there is nothing more to read */
+    int cut;           /* libav's error that ended the reading; or 0 */
+    int n_errors;      /* since then, without a picture */
+};
+
+/* @file is for messages. A failure needs decoder_close(), too.
+ * -ENOENT and so on: of the file; -EINVAL: there is no video in it that can be decoded. */
+int decoder_open(struct decoder *d, const char *name, const char *file, struct error *err);
+void decoder_close(struct decoder *d); /* accepts all zeros */
+
+/* The next whole picture, in d->frame.
+ *   -ENODATA    the end of a whole file    -EBADMSG    that of one that is damaged: @err says how
+ *   -ECANCELED  @stop_fd is readable; the next call goes on without a loss    -ENOMEM */
+int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error *err);

@@ -1,0 +1,226 @@
+#include "source/lend.h"
+
+#include <errno.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+#include <stdlib.h>
+
+#include "picture/convert.h"
+
+#define SD_HEIGHT 576 /* pictures that are higher have the colours of HD where nothing is said */
+
+static const struct {
+    enum AVPixelFormat theirs;
+    enum frame_format ours;
+    bool full; /* the range that the format itself stands for */
+} formats[] = {
+    {AV_PIX_FMT_YUV420P, FRAME_I420, false}, {AV_PIX_FMT_YUVJ420P, FRAME_I420, true},
+    {AV_PIX_FMT_YUV422P, FRAME_I422, false}, {AV_PIX_FMT_YUVJ422P, FRAME_I422, true},
+    {AV_PIX_FMT_YUV444P, FRAME_I444, false}, {AV_PIX_FMT_YUVJ444P, FRAME_I444, true},
+    {AV_PIX_FMT_NV12, FRAME_NV12, false},    {AV_PIX_FMT_YUYV422, FRAME_YUYV, false},
+    {AV_PIX_FMT_UYVY422, FRAME_UYVY, false}, {AV_PIX_FMT_GRAY8, FRAME_GREY, true},
+};
+
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static size_t find_format(int theirs)
+{
+    size_t i = 0;
+
+    while (i < N_FORMATS && (int)formats[i].theirs != theirs)
+        i++;
+    return i;
+}
+
+/* What comes nearest to a format that the program does not have. */
+static enum frame_format nearest(const AVPixFmtDescriptor *d)
+{
+    if (d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL))
+        return FRAME_I444;
+    if (d->nb_components < 3)
+        return FRAME_GREY;
+    if (d->log2_chroma_w == 1)
+        return d->log2_chroma_h ? FRAME_I420 : FRAME_I422;
+    return FRAME_I444;
+}
+
+/* False: none that frames can have. */
+static bool matrix_of(const AVFrame *f, bool full, enum colour_matrix *ret)
+{
+    switch (f->colorspace) {
+    case AVCOL_SPC_BT709:
+        *ret = COLOUR_BT709;
+        return true;
+    case AVCOL_SPC_BT470BG:
+    case AVCOL_SPC_SMPTE170M:
+    case AVCOL_SPC_FCC:
+        *ret = COLOUR_BT601;
+        return true;
+    case AVCOL_SPC_SMPTE240M:
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+        *ret = COLOUR_BT709;
+        return false;
+    default: /* a JPEG is full, and BT.601 at any size */
+        *ret = full || f->height <= SD_HEIGHT ? COLOUR_BT601 : COLOUR_BT709;
+        return true;
+    }
+}
+
+static struct turn turn_of(const AVFrame *f)
+{
+    const AVFrameSideData *side = av_frame_get_side_data(f, AV_FRAME_DATA_DISPLAYMATRIX);
+    const int32_t *m = side && side->size >= 9 * sizeof(*m) ? (const int32_t *)side->data : NULL;
+
+    if (!m)
+        return (struct turn){false};
+    /* x' = m[0] x + m[3] y, y' = m[1] x + m[4] y: what is between quarters becomes the nearest. */
+    if (llabs(m[1]) + llabs(m[3]) > llabs(m[0]) + llabs(m[4]))
+        return (struct turn){.swap = true, .flip_x = m[3] < 0, .flip_y = m[1] < 0};
+    return (struct turn){.flip_x = m[0] < 0, .flip_y = m[4] < 0};
+}
+
+static void choose_format(struct lender *l, const AVFrame *first)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)first->format);
+    const bool rgb = d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+    const size_t i = find_format(first->format);
+    const bool known = i < N_FORMATS;
+    bool full = first->color_range == AVCOL_RANGE_JPEG;
+
+    if (first->color_range == AVCOL_RANGE_UNSPECIFIED)
+        full = known ? formats[i].full : rgb || d->nb_components < 3;
+    l->raw = (struct frame){.format = known ? formats[i].ours : nearest(d),
+                            .width = first->width,
+                            .height = first->height};
+    l->raw.colour.range = full ? COLOUR_FULL : COLOUR_LIMITED;
+    l->pixel_format = matrix_of(first, full, &l->raw.colour.matrix) && known ? first->format : -1;
+    if (rgb)
+        l->raw.colour = (struct colour){COLOUR_BT601, COLOUR_FULL};
+    l->reduced = d->comp[0].depth > 8;
+}
+
+int lender_init(struct lender *l, const AVFrame *first, const char *file, struct error *err)
+{
+    const char *problem;
+
+    choose_format(l, first);
+    l->turn = turn_of(first);
+    l->frame = frame_like(&l->raw);
+    l->frame.format = turn_format(l->turn, l->raw.format);
+    if (l->turn.swap) {
+        l->frame.width = l->raw.height;
+        l->frame.height = l->raw.width;
+    }
+    problem = frame_size_problem(l->frame.width, l->frame.height);
+    if (problem)
+        return error_set(err, -EINVAL, "%s is %dx%d: %s", file, l->frame.width, l->frame.height,
+                         problem);
+    if (turn_is_none(l->turn))
+        return 0;
+    l->turnable = frame_like(&l->raw);
+    l->turnable.format = l->frame.format;
+    l->turned = frame_like(&l->frame);
+    if (frame_alloc(&l->turned) || frame_alloc(&l->turnable))
+        return error_set(err, -ENOMEM, "out of memory for frames of %s", file);
+    return 0;
+}
+
+void lender_finish(struct lender *l)
+{
+    sws_freeContext(l->scaler);
+    frame_free(&l->scaled);
+    frame_free(&l->turnable);
+    frame_free(&l->turned);
+}
+
+static int libav_matrix(enum colour_matrix m)
+{
+    return m == COLOUR_BT709 ? SWS_CS_ITU709 : SWS_CS_ITU601;
+}
+
+static enum AVPixelFormat libav_format(enum frame_format format)
+{
+    size_t i = 0;
+
+    while (formats[i].ours != format)
+        i++;
+    return formats[i].theirs;
+}
+
+/* By libswscale, also to the first frame's size. */
+static int scale(struct lender *l, const AVFrame *f)
+{
+    const bool full =
+        f->color_range == AVCOL_RANGE_UNSPECIFIED && l->raw.colour.range == COLOUR_FULL;
+    enum colour_matrix guess;
+    int theirs;
+
+    theirs = matrix_of(f, full, &guess) ? libav_matrix(guess) : (int)f->colorspace;
+    if (!l->scaled.plane[0]) {
+        l->scaled = frame_like(&l->raw);
+        if (frame_alloc(&l->scaled))
+            return -ENOMEM;
+    }
+    l->scaler =
+        sws_getCachedContext(l->scaler, f->width, f->height, (enum AVPixelFormat)f->format,
+                             l->raw.width, l->raw.height, libav_format(l->raw.format),
+                             SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+    if (!l->scaler)
+        return -ENOMEM;
+    (void)sws_setColorspaceDetails(l->scaler, sws_getCoefficients(theirs),
+                                   full || f->color_range == AVCOL_RANGE_JPEG,
+                                   sws_getCoefficients(libav_matrix(l->raw.colour.matrix)),
+                                   l->raw.colour.range == COLOUR_FULL, 0, 1 << 16, 1 << 16);
+    if (sws_scale(l->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height,
+                  l->scaled.plane,
+                  (int[]){(int)l->scaled.stride[0], (int)l->scaled.stride[1],
+                          (int)l->scaled.stride[2]}) < 0)
+        return -ENOMEM;
+    for (int p = 0; p < 3; p++) {
+        l->raw.plane[p] = l->scaled.plane[p];
+        l->raw.stride[p] = l->scaled.stride[p];
+    }
+    return 0;
+}
+
+/* Whether the samples can be lent where they are. */
+static bool in_place(const struct lender *l, const AVFrame *f)
+{
+    bool ret =
+        f->format == l->pixel_format && f->width == l->raw.width && f->height == l->raw.height;
+
+    for (int p = 0; ret && p < format_table[l->raw.format].planes; p++)
+        ret = f->linesize[p] >= (int)frame_row_bytes(&l->raw, p);
+    return ret;
+}
+
+int lender_take(struct lender *l, const AVFrame *f)
+{
+    const struct frame *from = &l->raw;
+
+    if (!in_place(l, f)) {
+        const int r = scale(l, f);
+
+        if (r)
+            return r;
+    } else {
+        for (int p = 0; p < format_table[l->raw.format].planes; p++) {
+            l->raw.plane[p] = f->data[p];
+            l->raw.stride[p] = (size_t)f->linesize[p];
+        }
+    }
+    if (!turn_is_none(l->turn)) {
+        if (l->raw.format != l->turnable.format) {
+            convert_frame(&l->turnable, &l->raw);
+            from = &l->turnable;
+        }
+        turn_frame(&l->turned, from, l->turn);
+        from = &l->turned;
+    }
+    for (int p = 0; p < 3; p++) {
+        l->frame.plane[p] = from->plane[p];
+        l->frame.stride[p] = from->stride[p];
+    }
+    return 0;
+}

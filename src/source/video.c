@@ -1,0 +1,160 @@
+/* Video files and pictures, through libav.
+ *
+ * Decoders work ahead in threads of their own, while earlier frames are filtered. A file is read to
+ * its end whatever is damaged in it: what is whole is lent, and the end is told as an error. */
+#include "source/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "source/decode.h"
+#include "source/lend.h"
+
+struct video_source {
+    struct source base;
+    char file[128]; /* as messages call it, quotes included */
+    int stop_fd;
+    struct decoder decoder;
+    struct lender lender;
+    bool ahead; /* the decoder's picture was not lent yet */
+    uint64_t next;
+    struct error end; /* how it ended, or empty */
+    int end_code;
+};
+
+/* A file is what it is: requests that it does not meet are errors, but for the frame rate, which is
+ * only a label. */
+static int check_request(struct video_source *v, const struct source_config *config,
+                         struct error *err)
+{
+    const struct source *s = &v->base;
+
+    if ((config->width && config->width != s->width) ||
+        (config->height && config->height != s->height))
+        return error_set(err, -EINVAL, "%s is %dx%d, not %dx%d; a file cannot be resized", v->file,
+                         s->width, s->height, config->width, config->height);
+    if (config->format >= 0 && config->format != (int)s->format)
+        return error_set(err, -EINVAL, "%s is %s, not %s; a file's format cannot be chosen",
+                         v->file, format_table[s->format].name, format_table[config->format].name);
+    return 0;
+}
+
+static void describe(struct video_source *v, const struct source_config *config)
+{
+    const struct decoder *d = &v->decoder;
+    const AVRational fps = av_guess_frame_rate(d->in.format, d->stream, NULL);
+    struct source *s = &v->base;
+
+    s->format = v->lender.frame.format;
+    s->width = v->lender.frame.width;
+    s->height = v->lender.frame.height;
+    s->colour = v->lender.frame.colour;
+    if (fps.num > 0 && fps.den > 0)
+        s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
+    if (config->fps.num && config->fps.den)
+        s->fps = config->fps;
+    (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
+                   avcodec_get_name(d->codec->codec_id),
+                   v->lender.reduced ? ", taken to 8 bits" : "");
+}
+
+static void video_close(struct source *s)
+{
+    struct video_source *v = (struct video_source *)s;
+
+    if (!v)
+        return;
+    lender_finish(&v->lender);
+    decoder_close(&v->decoder);
+    free(v);
+}
+
+static int video_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    struct video_source *v = calloc(1, sizeof(*v));
+    int r;
+
+    if (!v)
+        return error_set(err, -ENOMEM, "out of memory for '%.120s'", config->name);
+    v->base.ops = &source_video;
+    v->stop_fd = config->stop_fd;
+    (void)snprintf(v->file, sizeof(v->file), "'%.120s'", config->name);
+    r = decoder_open(&v->decoder, config->name, v->file, err);
+    if (!r)
+        r = decoder_next(&v->decoder, v->file, v->stop_fd, err);
+    if (r == -ENODATA)
+        r = error_set(err, -EBADMSG, "%s has no pictures", v->file);
+    if (!r)
+        r = lender_init(&v->lender, v->decoder.frame, v->file, err);
+    if (!r) {
+        describe(v, config);
+        r = check_request(v, config, err);
+    }
+    if (r) {
+        video_close(&v->base);
+        return r;
+    }
+    v->ahead = true;
+    *ret = &v->base;
+    return 0;
+}
+
+/* The decoder's next picture. The end stays the end. */
+static int advance(struct video_source *v, struct error *err)
+{
+    int r;
+
+    if (v->end_code)
+        return error_set(err, v->end_code, "%s", v->end.text);
+    r = decoder_next(&v->decoder, v->file, v->stop_fd, &v->end);
+    v->base.n_bad = v->decoder.n_bad;
+    if (r == 0)
+        return 0;
+    if (r != -ECANCELED)
+        v->end_code = r;
+    return error_set(err, r, "%s", v->end.text);
+}
+
+static int video_read(struct source *s, struct frame *ret, struct error *err)
+{
+    struct video_source *v = (struct video_source *)s;
+    int r = 0;
+
+    if (!v->ahead)
+        r = advance(v, err);
+    if (r)
+        return r;
+    v->ahead = false;
+    r = lender_take(&v->lender, v->decoder.frame);
+    if (r)
+        return error_set(err, r, "out of memory for %s", v->file);
+    v->lender.frame.seq = v->next++;
+    v->lender.frame.t_capture_ns = now_ns();
+    *ret = v->lender.frame;
+    return 0;
+}
+
+static void video_release(struct source *s)
+{
+    (void)s;
+}
+
+static int video_truth(const struct source *s, uint64_t seq, struct frame *clean)
+{
+    (void)s;
+    (void)seq;
+    (void)clean;
+    return -ENOTSUP;
+}
+
+const struct source_ops source_video = {
+    .name = "video",
+    .file = true,
+    .open = video_open,
+    .close = video_close,
+    .read = video_read,
+    .release = video_release,
+    .truth = video_truth,
+};

@@ -1,0 +1,158 @@
+#!/bin/bash
+# Video files and pictures, made by ffmpeg and compared with what it says of them.
+# Usage: test_video.sh PATH/TO/bilatcam
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+bilatcam=$(realpath "$1")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+need ffmpeg ffprobe python3
+export XDG_CONFIG_HOME=$dir/config XDG_CONFIG_DIRS=/nonexistent
+
+make() { ffmpeg -v error -nostdin -y "$@" 2>err || bad "ffmpeg $*"; }
+has_encoder() { ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " $1 "; }
+for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 aac; do
+    has_encoder "$encoder" || skip "ffmpeg has no $encoder here"
+done
+quiet_x265=(-x265-params log-level=none)
+make -f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -pix_fmt yuv420p \
+    -c:a aac film.mp4
+
+# samples FILE: of a y4m file, without its header.
+samples() { tail -n +2 "$1"; }
+
+# same_pictures FILE: what comes out of it unfiltered is what ffmpeg decodes.
+same_pictures() {
+    run 0 "$bilatcam" -i "$1" -o ours.y4m --filter none
+    make -i "$1" -f yuv4mpegpipe -vsync passthrough theirs.y4m
+    [ -s theirs.y4m ] && cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok ||
+        bad "pictures of $1"
+}
+
+test_codecs() {
+    make -i film.mp4 -an -c:v libx265 "${quiet_x265[@]}" hevc.mkv
+    make -i film.mp4 -an -c:v libvpx-vp9 -deadline realtime -cpu-used 8 vp9.webm
+    make -i film.mp4 -an -c:v mjpeg mjpeg.avi
+    make -i film.mp4 -an -c:v ffv1 -pix_fmt yuv422p ffv1.mkv
+    make -i film.mp4 -frames:v 1 picture.jpg
+    for file in film.mp4 hevc.mkv vp9.webm mjpeg.avi ffv1.mkv picture.jpg; do
+        same_pictures "$file"
+        run 0 "$bilatcam" -i "$dir/$file" -o null: --radius 1 --stats stats.json
+        balanced stats.json
+    done
+    expect stats.json '"frames_out": 1,' 'a picture'
+    run 0 "$bilatcam" -i film.mp4 -o null: --frames 7 --stats stats.json
+    expect stats.json '"frames_out": 7,' 'the number of frames'
+    head -n 1 ours.y4m | grep -q 'XCOLORRANGE=FULL' && ok || bad "range of a JPEG"
+}
+
+# Red, green and blue are within one level of what they were.
+test_png() {
+    make -i film.mp4 -frames:v 1 picture.png
+    run 0 "$bilatcam" -i picture.png -o ours.y4m --filter none
+    make -i ours.y4m -pix_fmt rgb24 -f rawvideo ours
+    make -i picture.png -pix_fmt rgb24 -f rawvideo theirs
+    python3 - <<'END' && ok || bad "colours of a PNG"
+a, b = open("ours", "rb").read(), open("theirs", "rb").read()
+assert len(a) == len(b) == 160 * 90 * 3
+assert max(abs(x - y) for x, y in zip(a, b)) <= 1
+END
+}
+
+test_turned() {
+    local angle
+    for angle in 90 180 270; do
+        make -i film.mp4 -c copy -metadata:s:v:0 rotate=$angle turned.mp4
+        same_pictures turned.mp4
+    done
+    make -i film.mp4 -an -c:v mjpeg -pix_fmt yuvj422p wide.mov
+    make -i wide.mov -c copy -metadata:s:v:0 rotate=90 turned.mov
+    run 0 "$bilatcam" -i turned.mov -o null: --radius 1
+    expect err "90x160 444p" "4:2:2 on its side"
+}
+
+test_colours() {
+    local options says luma
+    while read -r options says; do
+        # shellcheck disable=SC2086 # several options
+        make -f lavfi -i color=red:s=64x64:d=0.1 -vf scale=out_color_matrix=bt709 \
+            -pix_fmt yuv444p -c:v libx264 -colorspace ${options//,/ } tagged.mp4
+        run 0 "$bilatcam" -i tagged.mp4 -o red.y4m --filter none
+        luma=$(samples red.y4m | tail -n +2 | head -c 1 | od -An -tu1)
+        [ "$luma" -eq "$says" ] && ok || bad "luma of red with $options: $luma"
+    done <<'END'
+bt709 81
+smpte170m 62
+END
+    # Ten bits become eight, and it is told.
+    make -i film.mp4 -an -c:v libx265 -pix_fmt yuv420p10le "${quiet_x265[@]}" deep.mkv
+    run 0 "$bilatcam" -i deep.mkv -o ours.y4m --filter none
+    expect err "deep.mkv' \(hevc, taken to 8 bits\), 160x90 yu12" "a deep video"
+    make -i deep.mkv -pix_fmt yuv420p -f yuv4mpegpipe theirs.y4m
+    python3 - <<'END' && ok || bad "samples of a deep video"
+a, b = (open(f, "rb").read().split(b"\n", 1)[1] for f in ("ours.y4m", "theirs.y4m"))
+assert len(a) == len(b)
+assert max(abs(x - y) for x, y in zip(a, b)) <= 1
+END
+}
+
+# What is whole comes through, and the rest is told.
+test_damaged() {
+    make -i film.mp4 -c copy -movflags faststart fast.mp4
+    head -c $(($(stat -c %s fast.mp4) / 2)) fast.mp4 >cut.mp4
+    run 1 "$bilatcam" -i cut.mp4 -o cut.y4m --filter none --stats stats.json
+    expect err "^bilatcam: 'cut.mp4' ends too early: after [0-9]+ frames$" 'a cut file'
+    balanced stats.json
+    make -i film.mp4 -f yuv4mpegpipe theirs.y4m
+    python3 - <<'END' && ok || bad "the whole frames of a cut file"
+a, b = (open(f, "rb").read().split(b"FRAME\n")[1:] for f in ("cut.y4m", "theirs.y4m"))
+assert 5 < len(a) < len(b) and set(a) <= set(b), (len(a), len(set(a) - set(b)))
+END
+    make -i film.mp4 -c copy -an film.mkv
+    head -c $(($(stat -c %s film.mkv) / 2)) film.mkv >cut.mkv
+    run 1 "$bilatcam" -i cut.mkv -o null: --radius 1
+    expect err "^bilatcam: 'cut.mkv' ends too early: after [0-9]+ frames$" 'a cut file'
+    make -i film.mp4 -an -c:v png film.avi
+    python3 - <<'END'
+data = bytearray(open("film.avi", "rb").read())
+for at in (len(data) // 3, len(data) // 2):
+    data[at:at + 64] = bytes(64)
+open("bad.avi", "wb").write(data)
+END
+    run 1 "$bilatcam" -i bad.avi -o null: --radius 1 --stats stats.json
+    expect err "^bilatcam: 'bad.avi' is damaged; frames that are left out: 2$" 'a damaged file'
+    expect stats.json '"frames_in": 25, "frames_out": 23, "frames_dropped": 0, "frames_bad": 2' 'a damaged file'
+    make -i film.mp4 -c copy end.mp4
+    head -c $(($(stat -c %s end.mp4) / 2)) end.mp4 >headless.mp4
+    refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
+}
+
+test_wrong_files() {
+    make -f lavfi -i sine=d=1 sound.wav
+    refused 1 "'sound.wav' has no video" "$bilatcam" -i sound.wav -o null:
+    make -i sound.wav -i film.mp4 -map 0:a -map 1:v -c:v png -frames:v 1 -disposition:v attached_pic cover.m4a
+    refused 1 "'cover.m4a' has no video" "$bilatcam" -i cover.m4a -o null:
+    head -c 10000 /dev/urandom >noise.mp4
+    refused 1 "cannot read 'noise.mp4'" "$bilatcam" -i noise.mp4 -o null:
+    refused 1 "'./none.mp4': No such file" "$bilatcam" -i ./none.mp4 -o null:
+    make -i film.mp4 -frames:v 1 -vf scale=161:90 odd.png
+    refused 1 "'odd.png' is 161x90: the width must be even" "$bilatcam" -i odd.png -o null:
+    make -i film.mp4 -flags +ilme+ildct -top 1 -c:v mpeg2video interlaced.mpg
+    refused 1 "'interlaced.mpg' is interlaced" "$bilatcam" -i interlaced.mpg -o null:
+    refused 1 "film.mp4' is 160x90, not 320x180" "$bilatcam" -i film.mp4 -o null: --size 320x180
+    cp film.mp4 film.y4m
+    refused 2 "film.y4m' is read and would be overwritten" "$bilatcam" -i ./film.y4m -o film.y4m
+}
+
+# A playlist opens nothing else, neither files nor places in a network.
+test_playlist() {
+    local name
+    for name in "$dir/film.mp4" film.mp4 file:film.mp4 http://127.0.0.1:9/film.mp4; do
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n' "$name" >list.m3u8
+        refused 1 "list.m3u8" "$bilatcam" -i list.m3u8 -o null:
+        printf "ffconcat version 1.0\nfile '%s'\n" "$name" >list.ffconcat
+        refused 1 "list.ffconcat" "$bilatcam" -i list.ffconcat -o null:
+    done
+}
+
+run_tests
+summary
