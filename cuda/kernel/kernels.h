@@ -24,6 +24,8 @@ cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
 bool tensor_suits(const struct bilateral_params *p);
 bool tensor_wins(const struct bilateral_params *p);
 cudaError_t tensor_launch(const struct bilateral_params *p, cudaStream_t stream);
+/* In the form for other devices than this one; for the lab. */
+cudaError_t tensor_launch_f16(const struct bilateral_params *p, cudaStream_t stream);
 
 /* Whether the device computes in half precision quickly. */
 bool bilateral_has_half2(void);

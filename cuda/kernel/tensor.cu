@@ -1,5 +1,7 @@
 #include "cuda/kernel/tensor.h"
 
+#include "cuda/kernel/form.h"
+
 #define RESERVED_BYTES 1024 /* of shared memory, by the driver, for each block */
 
 static_assert(BILATERAL_ROWS_STEP % MAX_TILE_ROWS == 0, "tiles begin where strips do");
@@ -27,14 +29,13 @@ static int half_width(const bilateral_params &p, int distance)
     return v;
 }
 
-/* Features come from values, which carry a factor of 2^100. Half the square of a feature is an
- * exponent in units of 2^-24. */
-static void set_scales(tensor_params &h)
+/* Features come from values. Half the square of a feature is an exponent in units of 2^-24. */
+static void set_scales(tensor_params &h, const tensor_form &form)
 {
     const bilateral_params &p = h.p;
     const float log2e = 1.44269504f;
-    const float unit = sqrtf(EXPONENT_OCTAVE * 2.0f * log2e / 16777216.0f);
-    const float color = p.inv_sqrt2_sc * unit * exp2f(-100.0f);
+    const float unit = sqrtf(form.octave * 2.0f * log2e / 16777216.0f);
+    const float color = p.inv_sqrt2_sc * unit / form.value_unit;
 
     h.to_f0_y = p.a * color;
     h.to_f0_u = p.b * color;
@@ -45,58 +46,85 @@ static void set_scales(tensor_params &h)
     h.to_place = sqrtf(p.inv_two_ss2) * unit;
 }
 
-static int tile_rows_with_halo(const bilateral_params &p, int tile_rows)
+/* The columns of the rows from @top on of the windows' union that one of a patch's pixels sees, by
+ * the 4. */
+static void find_columns(const bilateral_params &p, int top, int rows, int *ret_first,
+                         int *ret_last)
 {
-    return tile_rows + 2 * p.radius + 2 * (p.radius & 1);
+    const int above = top - (PATCH - 1) - p.radius, below = top + rows - 1 - p.radius;
+    const int widest = half_width(p, above > 0 ? above : below < 0 ? -below : 0);
+
+    *ret_first = (p.radius - widest) / PATCH;
+    *ret_last = (p.radius + PATCH - 1 + widest) / PATCH;
+}
+
+static void set_window(tensor_params &h)
+{
+    const int rows = h.p.radius / 2 + 1;
+
+    for (int i = 0; i < int(sizeof(h.half_width)); i++)
+        h.half_width[i] = int8_t(half_width(h.p, i));
+    for (int i = 0; i < rows; i++) {
+        int first, last;
+
+        find_columns(h.p, PATCH * i, PATCH, &first, &last);
+        h.first_step[i] = int8_t(first);
+        h.last_step[i] = int8_t(last);
+    }
+    find_columns(h.p, PATCH * rows, 2, &h.low_first, &h.low_last);
 }
 
 /* The strides: see struct tile. */
-static void set_layout(tensor_params &h, int tile_columns, int tile_rows)
+static void set_layout(tensor_params &h, const tensor_form &form, int tile_columns, int tile_rows)
 {
-    const int odd = h.p.radius & 1;
     int plane;
 
     h.tile_columns = tile_columns;
     h.tile_rows = tile_rows;
-    h.pairs = tile_columns / 2 + h.p.radius + 2 * odd;
+    h.pairs = tile_columns / 2 + h.p.radius + 2 * (h.p.radius & 1);
     h.divide_by_pairs = 0xffffffffu / unsigned(h.pairs) + 1;
-    h.warps = tile_columns / WARP_COLUMNS * (tile_rows / PATCH);
+    for (h.across_shift = 0; PATCH * form.patches << h.across_shift < tile_columns;)
+        h.across_shift++;
+    h.warps = tile_rows / PATCH << h.across_shift;
     h.warps = h.warps < MAX_WARPS ? h.warps : MAX_WARPS;
     h.fill_step = h.warps * WARP / h.pairs;
     h.feature_stride = 2 * h.pairs % 4 ? 2 * h.pairs : 2 * h.pairs + 2;
     h.value_stride = 8 * ((2 * h.pairs + 7) / 8 | 1);
-    plane = tile_rows_with_halo(h.p, tile_rows) * h.value_stride;
+    plane = (tile_rows + 2 * h.p.radius) * h.value_stride;
     h.value_plane = plane + (64 + 32 - plane % 64) % 64;
+    h.ones = h.value_stride + 16;
+    h.fill_features = h.fill_step * h.feature_stride;
+    h.fill_values = h.fill_step * h.value_stride;
     h.feature_row = PATCH * h.feature_stride * uint32_t(sizeof(uint4));
     h.value_row = PATCH * h.value_stride * uint32_t(sizeof(uint16_t));
 }
 
-/* The inner loop loads up to 8 columns more than it needs. */
 static size_t shared_bytes(const tensor_params &h)
 {
-    return tile_rows_with_halo(h.p, h.tile_rows) * h.feature_stride * sizeof(uint4) +
-           4 * h.value_plane * sizeof(uint16_t) + 4 * sizeof(uint4);
+    return (h.tile_rows + 2 * h.p.radius) * h.feature_stride * sizeof(uint4) +
+           (3 * h.value_plane + h.ones) * sizeof(uint16_t);
 }
 
-/* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor. False: none
- * fits. */
-static bool choose_tile(tensor_params &h)
+/* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor, so that one is
+ * filtered while the other is loaded. False: none fits. */
+static bool choose_tile(tensor_params &h, const tensor_form &form)
 {
+    static const struct {
+        int columns, rows, fit;
+    } tiles[] = {
+        {MAX_TILE_COLUMNS, MAX_TILE_ROWS, 2}, {32, 32, 2}, {32, 16, 2}, {32, 32, 1}, {32, 16, 1}};
     const size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const size_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 
-    set_layout(h, MAX_TILE_COLUMNS, MAX_TILE_ROWS);
-    if (2 * (shared_bytes(h) + RESERVED_BYTES) <= all)
-        return true;
-    for (int rows = MAX_TILE_ROWS; rows >= MAX_TILE_ROWS / 2; rows /= 2) {
-        set_layout(h, WARP_COLUMNS, rows);
-        if (shared_bytes(h) <= most)
+    for (const auto &tile : tiles) {
+        set_layout(h, form, tile.columns, tile.rows);
+        if (shared_bytes(h) <= most && tile.fit * (shared_bytes(h) + RESERVED_BYTES) <= all)
             return true;
     }
     return false;
 }
 
-static tensor_params make_params(const bilateral_params &p)
+static tensor_params make_params(const bilateral_params &p, const tensor_form &form)
 {
     tensor_params h = {};
 
@@ -105,40 +133,72 @@ static tensor_params make_params(const bilateral_params &p)
         h.p.in[0].base = p.in[1].base < p.in[0].base ? p.in[1].base : p.in[0].base;
         h.p.out[0].base = p.out[1].base < p.out[0].base ? p.out[1].base : p.out[0].base;
     }
-    set_scales(h);
-    choose_tile(h);
-    for (int i = 0; i < int(sizeof(h.half_width)); i++)
-        h.half_width[i] = int8_t(half_width(p, i));
+    set_scales(h, form);
+    choose_tile(h, form);
+    set_window(h);
     return h;
+}
+
+/* Asks once: the engine has one device. */
+static enum form device_form()
+{
+    static int known; /* one more than the form */
+    int form = __atomic_load_n(&known, __ATOMIC_RELAXED) - 1;
+
+    if (form < 0) {
+        cudaDeviceProp device;
+
+        if (cudaGetDeviceProperties(&device, 0) != cudaSuccess)
+            return FORM_NONE;
+        form = form_for(10 * device.major + device.minor, device.name);
+        __atomic_store_n(&known, form + 1, __ATOMIC_RELAXED);
+    }
+    return static_cast<enum form>(form);
+}
+
+static const tensor_form &kernels_of(enum form form)
+{
+    return form == FORM_BF16 ? tensor_bf16() : tensor_f16();
 }
 
 /* The constant of a pixel is the coarser the larger its features are, and small weights are lost by
  * that. With these bounds, weights down to 2^-11 count for colours that R'G'B' can hold, down to
  * 1/4 for the most distant samples. Large sigma-colors: see half2_suits(). */
-extern "C" bool tensor_suits(const bilateral_params *p)
+static bool form_suits(const bilateral_params &p, enum form form)
 {
+    const float sigmas = (MAX_TILE_COLUMNS / 2 + p.radius) * sqrtf(2.0f * p.inv_two_ss2);
     tensor_params h = {};
 
-    h.p = *p;
-    set_scales(h);
-    return !p->lorentzian && p->components == 3 && p->hshift == 1 && p->radius >= 2 &&
-           p->sigma_color >= 5.0f && p->sigma_color <= (p->radius <= 16 ? 64.0f : 40.0f) &&
-           (MAX_TILE_COLUMNS / 2 + p->radius) * h.to_place <= 0.1f &&
-           device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8 && choose_tile(h);
+    h.p = p;
+    return form != FORM_NONE && !p.lorentzian && p.components == 3 && p.hshift == 1 &&
+           p.radius >= 2 && p.sigma_color >= 5.0f &&
+           p.sigma_color <= (p.radius <= 16 ? 64.0f : 40.0f) && sigmas <= 30.0f &&
+           choose_tile(h, kernels_of(form));
 }
 
-/* Small windows leave too much of the chunks unused (bilatcam-lab radii, 2026-11, NVIDIA H200). */
+extern "C" bool tensor_suits(const bilateral_params *p)
+{
+    return form_suits(*p, device_form());
+}
+
 extern "C" bool tensor_wins(const bilateral_params *p)
 {
-    return p->radius >= (p->disc ? 8 : 4) && tensor_suits(p);
+    return p->radius >= form_least_radius(device_form(), p->disc) && tensor_suits(p);
 }
 
-extern "C" cudaError_t tensor_launch(const bilateral_params *p, cudaStream_t stream)
+static tensor_function kernel_for(const bilateral_params &p, const tensor_form &form)
 {
-    const tensor_function kernel = tensor_bf16(!p->disc, p->radius & 1);
-    const tensor_params h = make_params(*p);
-    const int rows = p->row_end - p->row_begin;
-    const dim3 grid((p->width + h.tile_columns - 1) / h.tile_columns,
+    if (!p.disc && p.radius <= MAX_KNOWN_RADIUS && form.squares[p.radius])
+        return form.squares[p.radius];
+    return form.kernels[!p.disc][p.radius & 1];
+}
+
+static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cudaStream_t stream)
+{
+    const tensor_function kernel = kernel_for(p, form);
+    const tensor_params h = make_params(p, form);
+    const int rows = p.row_end - p.row_begin;
+    const dim3 grid((p.width + h.tile_columns - 1) / h.tile_columns,
                     (rows + h.tile_rows - 1) / h.tile_rows);
     const dim3 block(WARP, h.warps);
     const size_t bytes = shared_bytes(h);
@@ -152,4 +212,14 @@ extern "C" cudaError_t tensor_launch(const bilateral_params *p, cudaStream_t str
     }
     kernel<<<grid, block, bytes, stream>>>(h);
     return cudaGetLastError();
+}
+
+extern "C" cudaError_t tensor_launch(const bilateral_params *p, cudaStream_t stream)
+{
+    return launch(*p, kernels_of(device_form()), stream);
+}
+
+extern "C" cudaError_t tensor_launch_f16(const bilateral_params *p, cudaStream_t stream)
+{
+    return launch(*p, tensor_f16(), stream);
 }

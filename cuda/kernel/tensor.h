@@ -10,17 +10,17 @@
  *
  * A patch is 4 x 4 output pixels: the 16 rows of a product. A chunk is 8 neighbours, 2 columns by 4
  * rows: its 8 columns. A patch meets all chunks that touch the windows of its pixels, 4 rows of the
- * tile at a time; taps outside the window get the weight 0. A warp owns PATCHES patches side by
- * side, which share what they load of the chunks.
+ * tile at a time; taps outside the window get the weight 0. Where the radius is odd, two rows are
+ * left over, for which chunks are 4 columns by 2 rows. A warp owns several patches side by side,
+ * which share what they load of the chunks.
  *
  * Numbers. A feature vector is 8 halves: f1 f2 | x y | f0 nl | nh 1. (f0, f1, f2) is (Y1, U1, V1)
  * of colour.h; x and y are counted from the middle of the tile; nh + nl is the sum of the squares
  * of the rounded features. On the side of p the last three are -1/2, -1/2 and a constant less half
  * the norm. Features are scaled such that the exponent comes out in units of 2^-24, the unit of
- * half precision below 2^-13: its bits then are that multiple, and read as bfloat16, which has 128
- * units for an octave, they are a power of two with a mantissa that runs linearly (N. Schraudolph,
- * 1999; +-3 %). Saturation to 0..1 makes far colours weigh 0. Samples carry a factor of 2^100,
- * because such weights are near 2^-112.
+ * half precision below 2^-13: its bits then are that multiple, and with the right number of units
+ * for an octave they are, read as a float, a power of two with a mantissa that runs linearly (N.
+ * Schraudolph, 1999; +-3 %). Saturation to 0..1 makes far colours weigh 0.
  *
  * The place of a pixel is rounded, and with it the weights are, by where it lies in the tile. So
  * that all roads give the same pixels, the shape of tiles depends on the device and the radius
@@ -31,35 +31,45 @@
 
 #define WARP 32
 #define PATCH 4       /* its columns and rows */
-#define PATCHES 8     /* of a warp */
 #define MAX_RADIUS 32 /* of a window */
-#define MAX_WARPS 8   /* of a block */
-#define WARP_COLUMNS (PATCH * PATCHES)
+#define MAX_KNOWN_RADIUS 16
+#define MAX_WARPS 8 /* of a block */
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
 
-/* The exponent that means a weight of 1 on average over the error of linear mantissas, and an
- * octave of it. */
-#define EXPONENT_ONE 1942.0f
-#define EXPONENT_OCTAVE 128.0f
-
 struct tensor_params {
     bilateral_params p;
-    int tile_columns, tile_rows; /* output pixels of a block */
-    int warps;                   /* of a block */
-    int pairs;                   /* pixel pairs in a row of the tile with its halo */
-    int fill_step;               /* rows that a block fills at a time */
-    uint32_t divide_by_pairs;    /* 2^32 / pairs, rounded up */
-    int feature_stride;          /* entries in a row of features */
-    int value_stride;            /* samples in a row of a plane of values */
-    int value_plane;             /* samples in such a plane */
+    int tile_columns, tile_rows;    /* output pixels of a block */
+    int across_shift;               /* log2 of rows of patches side by side */
+    int warps;                      /* of a block */
+    int pairs;                      /* pixel pairs in a row of the tile with its halo */
+    int fill_step;                  /* rows that a block fills at a time */
+    uint32_t divide_by_pairs;       /* 2^32 / pairs, rounded up */
+    int feature_stride;             /* entries in a row of features */
+    int value_stride;               /* samples in a row of a plane of values */
+    int value_plane;                /* samples in such a plane */
+    int ones;                       /* samples in the row of ones */
+    int fill_features, fill_values; /* entries and samples in fill_step rows */
     float to_f0_y, to_f0_u, to_f0_v, to_f1_u, to_f1_v, to_f2_v; /* features from values */
     float to_place;                                             /* features from columns and rows */
     uint32_t feature_row, value_row;   /* bytes of a row of chunks, in features and in a plane */
     int8_t half_width[MAX_RADIUS + 4]; /* columns of the window at a distance in rows, or -1 */
+    /* Of a row of chunks, the steps in which some pixel of a patch sees something. */
+    int8_t first_step[MAX_RADIUS / 2 + 1], last_step[MAX_RADIUS / 2 + 1];
+    int low_first, low_last; /* chunks of the two rows left over */
 };
 
 using tensor_function = void (*)(tensor_params);
 
-/* The kernel for a window. */
-tensor_function tensor_bf16(bool square, bool odd_radius);
+/* The kernels come in two forms, which differ in the format of weights, values and sums. */
+struct tensor_form {
+    tensor_function kernels[2][2]; /* [square][odd radius] */
+    /* For square windows, by radius; quicker, because the compiler knew it. NULL: there is none. */
+    tensor_function squares[MAX_KNOWN_RADIUS + 1];
+    float octave;     /* units of an exponent */
+    float value_unit; /* what values are multiplied by */
+    int patches;      /* of a warp */
+};
+
+const tensor_form &tensor_bf16();
+const tensor_form &tensor_f16();

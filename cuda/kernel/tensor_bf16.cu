@@ -1,8 +1,19 @@
+#include "cuda/kernel/tensor_bf16.cuh"
 #include "cuda/kernel/tensor_kernel.cuh"
 
-tensor_function tensor_bf16(bool square, bool odd_radius)
+#define SQUARE(radius) tensor_kernel<true, (radius) % 2 != 0, radius>
+
+const tensor_form &tensor_bf16()
 {
-    if (square)
-        return odd_radius ? tensor_kernel<true, true> : tensor_kernel<true, false>;
-    return odd_radius ? tensor_kernel<false, true> : tensor_kernel<false, false>;
+    static const tensor_form form = {
+        {{tensor_kernel<false, false>, tensor_kernel<false, true>},
+         {tensor_kernel<true, false>, tensor_kernel<true, true>}},
+        {NULL, NULL, NULL, NULL, SQUARE(4), SQUARE(5), SQUARE(6), SQUARE(7), SQUARE(8), SQUARE(9),
+         SQUARE(10), SQUARE(11), SQUARE(12), SQUARE(13), SQUARE(14), SQUARE(15), SQUARE(16)},
+        OCTAVE,
+        VALUE_UNIT,
+        PATCHES,
+    };
+
+    return form;
 }

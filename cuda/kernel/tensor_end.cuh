@@ -3,6 +3,9 @@
  * ones have luma and weights, the odd ones chroma; two have copies, which finish another patch. */
 #include "cuda/kernel/tensor_taps.cuh"
 
+namespace
+{
+
 /* The mean of values as a byte in the low bits: 1.5 * 2^23 has a unit of 1 in the last place. */
 static __device__ __forceinline__ uint32_t mean(float sum, float weight)
 {
@@ -22,7 +25,7 @@ struct pair_sums {
     {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            of[i] = next ? patches[j + 1].sums[i] : patches[j].sums[i];
+            of[i] = next ? patches[j + 1].sums.of[i] : patches[j].sums.of[i];
     }
     /* Y0 and Y1 in even lanes, U and V in odd ones, in the low bytes. @next_row: chroma is that of
      * the row below, too. */
@@ -90,3 +93,5 @@ static __device__ __forceinline__ void finish_planar(const bilateral_params &p, 
         }
     }
 }
+
+} // namespace

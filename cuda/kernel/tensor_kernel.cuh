@@ -2,55 +2,81 @@
 /* The tensor kernel as a whole. */
 #include "cuda/kernel/tensor_end.cuh"
 
+namespace
+{
+
 /* A row of patches on its way through the rows of chunks. */
 struct walk {
     lane_place lane;
-    int radius, last;                /* row of chunks, from the top of the windows */
-    uint32_t features_at, values_at; /* the lane's part of the first slot, in shared memory */
+    int x, top, radius, last;          /* from the tile's corner; @last: whole row of chunks */
+    uint32_t features_row, values_row; /* the lane's part of the next row, in shared memory */
+    uint32_t values_step;              /* from row to row: ones are the same in all */
     patch patches[PATCHES];
     chunks c;
 
     /* From column @x and row @top of the tile on. */
     __device__ __forceinline__ walk(const tensor_params &h, const tile &t, int x, int top)
-        : radius(h.p.radius), last((h.p.radius + 1) / 2)
+        : x(x), top(top), radius(t.radius), last(t.radius / 2)
     {
-        const int chunk = threadIdx.x / 8, n = threadIdx.x % 8;
-        const uint4 *const own = t.features + (top + radius + lane.row()) * h.feature_stride +
-                                 t.odd + x + radius + lane.column();
+        const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
 
-#pragma unroll
-        for (int j = 0; j < PATCHES; j++)
-            start_patch(patches[j], own + PATCH * j, lane);
-        features_at = shared_address(t.features + (top + n / 2) * h.feature_stride + t.odd + x +
-                                     2 * chunk + n % 2);
-        values_at = shared_address(t.values + lane.g % 4 * h.value_plane +
-                                   (top + lane.t) * h.value_stride + x);
-        pin(features_at);
-        pin(values_at);
+        start_patches(
+            patches,
+            shared_address(entry(h, t, radius + n / 2,
+                                 radius + PATCH * (matrix / 2) + 2 * (n % 2) + matrix % 2)),
+            own_side(lane.t));
+        features_row = shared_address(entry(h, t, n / 2, 2 * matrix + n % 2));
+        values_row = shared_address(samples(h, t, lane.t, 0));
+        values_step = lane.g % 4 == 1 ? 0 : h.value_row;
+        pin(features_row);
+        pin(values_row);
+        pin(values_step);
     }
-    /* How far below the lane's pixels its neighbours in @row are. */
+    __device__ __forceinline__ const uint4 *entry(const tensor_params &h, const tile &t, int row,
+                                                  int column) const
+    {
+        return t.features + (top + row) * h.feature_stride + t.odd + x + column;
+    }
+    /* In the plane of the lane's column of sums: Y, 1, U, V. */
+    __device__ __forceinline__ const uint16_t *samples(const tensor_params &h, const tile &t,
+                                                       int row, int column) const
+    {
+        const int n = lane.g % 4, plane = 0x9c >> 2 * n & 3;
+
+        return t.values + plane * h.value_plane + (n == 1 ? 0 : (top + row) * h.value_stride) + x +
+               column;
+    }
+    /* How far below the lane's pixels @row is, from the top of the windows. */
     __device__ __forceinline__ int distance(int row) const
     {
-        return PATCH * row + lane.t - lane.row() - radius;
+        return row - lane.row() - radius;
     }
-    /* The place of @row from step @step on. Beyond the last row it is that of the last. */
-    __device__ __forceinline__ uint32_t features_of(const tensor_params &h, int row, int step) const
+    /* Loads what the first row begins with, at @step. */
+    __device__ __forceinline__ void begin(int step)
     {
-        return features_at + min(row, last) * h.feature_row +
-               step * (PATCH * uint32_t(sizeof(uint4)));
+        name(step);
+        c.begin();
     }
-    __device__ __forceinline__ uint32_t values_of(const tensor_params &h, int row, int step) const
+    /* Goes on to @row; the one that follows it, or the last one again, begins at @next_step. */
+    __device__ __forceinline__ void turn(const tensor_params &h, int row, int next_step)
     {
-        return values_at + min(row, last) * h.value_row +
-               step * (PATCH * uint32_t(sizeof(uint16_t)));
+        c.turn();
+        if (row < last) {
+            features_row += h.feature_row;
+            values_row += values_step;
+        }
+        name(next_step);
     }
-    __device__ __forceinline__ void begin(uint32_t features, uint32_t values)
+    __device__ __forceinline__ void name(int step)
     {
-        c.next_features = features;
-        c.next_values = values;
+        c.next_features = features_row + step * (SLOT_FEATURES / 2);
+        c.next_values = values_row + step * (SLOT_VALUES / 2);
+    }
+    __device__ __forceinline__ void flush()
+    {
 #pragma unroll
-        for (int i = 0; i < SLOTS; i++)
-            c.load_next(i);
+        for (int j = 0; j < PATCHES; j++)
+            patches[j].sums.flush();
     }
 };
 
@@ -65,10 +91,9 @@ static __device__ __forceinline__ void set_sides(square_window &s, const lane_pl
 
 /* @EDGE: some of the row's neighbours are above or below the window of some pixels. */
 template <bool ODD, bool EDGE>
-static __device__ __forceinline__ void walk_square_row(const tensor_params &h, walk &w,
-                                                       square_window &s, int row)
+static __device__ __forceinline__ void walk_square_row(walk &w, square_window &s, int row)
 {
-    const bool within = !EDGE || abs(w.distance(row)) <= w.radius;
+    const bool within = !EDGE || abs(w.distance(PATCH * row + w.lane.t)) <= w.radius;
 
     /* Far below 0 outside the window. Two constants, because a register that is used twice would
      * be copied before each product. */
@@ -78,10 +103,9 @@ static __device__ __forceinline__ void walk_square_row(const tensor_params &h, w
         pin(s.rows[0]);
         pin(s.rows[1]);
     }
-    w.c.turn(w.features_of(h, row + 1, 0), w.values_of(h, row + 1, 0));
     add_pairs<false>(w.patches, w.c, 0, false, s.rows, s.left);
 #pragma unroll 1
-    for (int d = 1; !add_square<ODD>(w.patches, w.c, s, d); d += PATCHES)
+    for (int left = s.between; !add_square<ODD>(w.patches, w.c, s, left); left -= PATCHES)
         ;
 }
 
@@ -90,69 +114,76 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
 {
     square_window s;
 
-    s.last = w.radius / 2;
+    s.between = w.last - 1;
     set_sides(s, w.lane);
-    w.begin(w.features_at, w.values_at);
+    w.begin(0);
 #pragma unroll 1
-    for (int row = 0; row <= w.last; row++)
-        if (row == 0 || row >= w.radius / 2)
-            walk_square_row<ODD, true>(h, w, s, row);
+    for (int row = 0; row <= w.last; row++) {
+        w.turn(h, row, 0);
+        if (row == 0 || row == w.last)
+            walk_square_row<ODD, true>(w, s, row);
         else
-            walk_square_row<ODD, false>(h, w, s, row);
-}
-
-/* The steps of a row of chunks; the row of neighbours that is nearest to one of the pixels has the
- * most columns. */
-static __device__ __forceinline__ void set_steps(const tensor_params &h, const walk &w, int row,
-                                                 disc_row &r)
-{
-    const int above = PATCH * row - w.radius - PATCH + 1, below = above + 2 * (PATCH - 1);
-    const int widest = h.half_width[above > 0 ? above : below < 0 ? -below : 0];
-
-    r.first = (w.radius - widest) / PATCH;
-    r.last = (w.radius + PATCH - 1 + widest) / PATCH;
+            walk_square_row<ODD, false>(w, s, row);
+        w.flush();
+    }
 }
 
 static __device__ __forceinline__ void walk_disc(const tensor_params &h, walk &w)
 {
-    disc_row r, next;
+    int first = h.first_step[0];
 
-    set_steps(h, w, 0, next);
-    w.begin(w.features_of(h, 0, next.first & ~1), w.values_of(h, 0, next.first & ~1));
+    w.begin(first & ~1);
 #pragma unroll 1
     for (int row = 0; row <= w.last; row++) {
-        const int begin = next.first & ~1;
-        const float distance = float(PATCH * begin - w.radius - w.lane.column());
-        const float width = float(h.half_width[min(abs(w.distance(row)), w.radius + 1)]);
+        const int begin = first & ~1, between = h.last_step[row] - begin;
+        const bool skip = first % 2;
+        disc_row r;
 
-        r.first = next.first;
-        r.last = next.last;
-        r.distance = __floats2half2_rn(distance, distance + 1.0f);
-        r.width = __float2half2_rn(width);
-        set_steps(h, w, min(row + 1, w.last), next);
-        w.c.turn(w.features_of(h, row + 1, next.first & ~1),
-                 w.values_of(h, row + 1, next.first & ~1));
+        r.start(PATCH * begin - w.radius - w.lane.column(),
+                h.half_width[abs(w.distance(PATCH * row + w.lane.t))]);
+        first = h.first_step[min(row + 1, w.last)];
+        w.turn(h, row, first & ~1);
 #pragma unroll 1
-        for (int d = begin; !add_disc(w.patches, w.c, r, d); d += PATCHES)
-            ;
+        for (int left = between; !add_disc(w.patches, w.c, r, skip && left == between, left);)
+            left -= PATCHES;
+        w.flush();
     }
 }
 
-/* Gaussian weights on tensor cores; a warp filters one row of patches after the other. Two blocks
- * of 128 registers a thread fit into a multiprocessor. */
-template <bool SQUARE, bool ODD>
-static __global__ void __launch_bounds__(MAX_WARPS *WARP, 2) tensor_kernel(const tensor_params h)
+/* The last two rows of the windows, where the radius is odd. */
+template <bool SQUARE>
+static __device__ __forceinline__ void walk_low_row(const tensor_params &h, const tile &t, walk &w)
 {
-/* The products in bfloat16 are there from compute capability 8.0 on. */
-#if __CUDA_ARCH__ >= 800
+    const int row = PATCH * (w.last + 1), first = SQUARE ? 0 : h.low_first;
+    const int last = SQUARE ? (w.radius + 1) / 2 : h.low_last;
+    const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
+    const int own = 2 * (w.lane.t % 2); /* the lane's columns of a chunk */
+    low_chunks c;
+    disc_row r;
+
+    c.features_at = shared_address(w.entry(h, t, row + n / 4, PATCH * (first + matrix) + n % 4));
+    c.values_at = shared_address(w.samples(h, t, row + w.lane.t / 2, PATCH * first + own));
+    r.start(PATCH * first + own - w.radius - w.lane.column(),
+            h.half_width[abs(w.distance(row + w.lane.t / 2))]);
+    add_low_row(w.patches, c, r, last + 1 - first);
+    w.flush();
+}
+
+/* Gaussian weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0
+ * where it is not known when this is compiled. */
+template <bool SQUARE, bool ODD, int RADIUS = 0>
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, BLOCKS)
+    tensor_kernel(const tensor_params h)
+{
+#if HAS_FORM
     extern __shared__ uint4 shared[];
-    const tile t(h, shared);
-    const int across = h.tile_columns / WARP_COLUMNS, rows = across * (h.tile_rows / PATCH);
+    const tile t(h, shared, RADIUS ? RADIUS : h.p.radius, ODD);
 
     fill<ODD>(h, t);
     __syncthreads();
-    for (int i = threadIdx.y; i < rows; i += blockDim.y) {
-        const int x = i % across * WARP_COLUMNS, top = i / across * PATCH;
+    for (int i = threadIdx.y; i < h.tile_rows / PATCH << h.across_shift; i += h.warps) {
+        const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);
+        const int top = (i >> h.across_shift) * PATCH;
         const int picture_x = blockIdx.x * h.tile_columns + x;
         const int picture_y = h.p.row_begin + blockIdx.y * h.tile_rows + top;
 
@@ -164,6 +195,8 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, 2) tensor_kernel(const
             walk_square<ODD>(h, w);
         else
             walk_disc(h, w);
+        if (ODD)
+            walk_low_row<SQUARE>(h, t, w);
         if (h.p.packed)
             finish_packed(h.p, w.lane, w.patches, picture_x, picture_y);
         else
@@ -171,3 +204,5 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, 2) tensor_kernel(const
     }
 #endif
 }
+
+} // namespace

@@ -19,6 +19,17 @@ static __device__ __forceinline__ void load_matrices(uint32_t m[4], uint32_t at)
                  : "r"(at));
 }
 
+/* One; lanes 0 to 7 name its rows. */
+static __device__ __forceinline__ void load_matrix(uint32_t &m, uint32_t at)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(m) : "r"(at));
+}
+
+static __device__ __forceinline__ void load_4_bytes(uint32_t &word, uint32_t at)
+{
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(at));
+}
+
 static __device__ __forceinline__ void load_16_bytes(uint32_t words[4], uint32_t at)
 {
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -26,30 +37,46 @@ static __device__ __forceinline__ void load_16_bytes(uint32_t words[4], uint32_t
                  : "r"(at));
 }
 
-/* @s = @a @b + @c: 16 x 8 exponents from features of 16 pixels and 8 neighbours. */
-static __device__ __forceinline__ void multiply_features(uint32_t s[2], const uint32_t a[2],
-                                                         uint32_t b, const uint32_t c[2])
+/* @s = @a @b + @c in half precision: 16 x 8 exponents from features of 16 pixels and 8 neighbours,
+ * or sums from weights of 8 neighbours and their values. */
+static __device__ __forceinline__ void multiply_halves(uint32_t s[2], const uint32_t a[2],
+                                                       uint32_t b, const uint32_t c[2])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %6};"
         : "=r"(s[0]), "=r"(s[1])
         : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]));
 }
 
-/* @sums += weights of 8 or 16 neighbours times their values. */
-static __device__ __forceinline__ void add_8(float sums[4], const uint32_t w[2], uint32_t v)
+/* @s += weights of 16 neighbours times their values; 7.5 has no such product. */
+static __device__ __forceinline__ void
+add_16_f16(uint32_t s[2], const uint32_t w[2], const uint32_t more[2], uint32_t v, uint32_t v_more)
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+        "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+        : "+r"(s[0]), "+r"(s[1])
+        : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
+#else
+    multiply_halves(s, w, v, s);
+    multiply_halves(s, more, v_more, s);
+#endif
+}
+
+/* The same in bfloat16, with sums in single precision; 8 or 16 neighbours. */
+static __device__ __forceinline__ void add_8_bf16(float s[4], const uint32_t w[2], uint32_t v)
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
         : "r"(w[0]), "r"(w[1]), "r"(v));
 }
 
-static __device__ __forceinline__ void add_16(float sums[4], const uint32_t w[2],
-                                              const uint32_t more[2], uint32_t v, uint32_t v_more)
+static __device__ __forceinline__ void
+add_16_bf16(float s[4], const uint32_t w[2], const uint32_t more[2], uint32_t v, uint32_t v_more)
 {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
         : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
 }
 

@@ -2,6 +2,9 @@
 /* The inner loop of the tensor kernel: weights and sums of a warp's patches. */
 #include "cuda/kernel/tensor_tile.cuh"
 
+namespace
+{
+
 /* A lane has rows g and g + 8 of each product: the two pixels of a pair, g % 2 of the two pairs in
  * row g / 2 of the patch. */
 struct lane_place {
@@ -22,33 +25,50 @@ struct lane_place {
 
 struct patch {
     uint32_t features[2]; /* of both pixels, with the constants of p's side */
-    float sums[4];        /* columns 2t and 2t + 1 of (Y, 1, U, V), for both pixels */
+    struct sums sums;
 };
 
-/* The features of the lane's pixels: word t of their entries, in which the norm gives place to what
- * it is multiplied by. The constant is rounded to half precision, and the factor of 1/2 + 2^-11
- * sees to it that no exponent gets beyond EXPONENT_ONE by that. */
-static __device__ __forceinline__ void start_patch(patch &p, const uint4 *at, const lane_place &l)
-{
-    const uint32_t first = reinterpret_cast<const uint32_t *>(at)[l.t];
-    const uint32_t second = reinterpret_cast<const uint32_t *>(at + 1)[l.t];
-    const half2 one = __float2half2_rn(EXPONENT_ONE / 16777216.0f);
-    const uint32_t minus_half = 0xb800b800;
-    const uint32_t constants =
-        bits(__hfma2(from_bits(low_halves(first, second)), from_bits(0xb801b801), one));
-    /* Lanes 2 have f0 and -1/2, lanes 3 have -1/2 and the constant. */
-    const uint32_t low = __byte_perm(minus_half, constants, l.t == 3 ? 0x5410 : 0x1010);
-    const uint32_t high = __byte_perm(minus_half, constants, l.t == 3 ? 0x7610 : 0x1010);
-    const uint32_t select = l.t < 2 ? 0x3210 : l.t == 2 ? 0x7610 : 0x7654;
+/* Turns word t of an entry into that of p's side, where the norm gives place to what it is
+ * multiplied by. The constant is rounded to half precision, and the factor of 1/2 + 2^-11 sees to
+ * it that no exponent gets beyond ONE by that. */
+struct own_side {
+    uint32_t select, factors, terms;
 
-    p.features[0] = __byte_perm(first, low, select);
-    p.features[1] = __byte_perm(second, high, select);
+    __device__ __forceinline__ own_side(int t)
+    {
+        const uint32_t one = bits(__float2half2_rn(ONE / 16777216.0f));
+
+        select = t == 3 ? 0x1010 : 0x3210;
+        factors = t < 2 ? BOTH : t == 2 ? FIRST : 0xb8010000;
+        terms = t < 2 ? 0 : t == 2 ? 0xb8000000 : low_halves(0xb800, one);
+    }
+    __device__ __forceinline__ uint32_t of(uint32_t word) const
+    {
+        return bits(
+            __hfma2(from_bits(__byte_perm(word, 0, select)), from_bits(factors), from_bits(terms)));
+    }
+};
+
+/* A warp's patches; @at is the entry of this lane's row of the matrices of the first two. */
+static __device__ __forceinline__ void start_patches(patch p[PATCHES], uint32_t at,
+                                                     const own_side &side)
+{
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        p.sums[i] = 0.0f;
+    for (int j = 0; j < PATCHES; j += 2) {
+        uint32_t words[4];
+
+        load_matrices(words, at + PATCH * j * uint32_t(sizeof(uint4)));
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            p[j + i / 2].features[i % 2] = side.of(words[i]);
+        p[j].sums.start();
+        p[j + 1].sums.start();
+    }
 }
 
 #define SLOTS (PATCHES / 2)
+#define SLOT_FEATURES (2 * PATCH * uint32_t(sizeof(uint4)))
+#define SLOT_VALUES (2 * PATCH * uint32_t(sizeof(uint16_t)))
 
 /* Chunks of a row of the tile in registers. A pair of chunks is 4 columns; patch j meets pair d + j
  * at step d. So PATCHES pairs are needed at a time, and each new one takes the place of one that no
@@ -63,21 +83,25 @@ struct chunks {
     {
         load_matrices(features[slot], features_at);
         load_16_bytes(values[slot], values_at);
-        features_at += 8 * sizeof(uint4);
-        values_at += 8 * sizeof(uint16_t);
+        features_at += SLOT_FEATURES;
+        values_at += SLOT_VALUES;
     }
     __device__ __forceinline__ void load_next(int slot)
     {
-        load_matrices(features[slot], next_features + slot * 8 * uint32_t(sizeof(uint4)));
-        load_16_bytes(values[slot], next_values + slot * 8 * uint32_t(sizeof(uint16_t)));
+        load_matrices(features[slot], next_features + slot * SLOT_FEATURES);
+        load_16_bytes(values[slot], next_values + slot * SLOT_VALUES);
     }
-    /* Goes on to the next row, whose first pairs are loaded, and names the one that follows it. */
-    __device__ __forceinline__ void turn(uint32_t following_features, uint32_t following_values)
+    __device__ __forceinline__ void begin()
     {
-        features_at = next_features + SLOTS * 8 * uint32_t(sizeof(uint4));
-        values_at = next_values + SLOTS * 8 * uint32_t(sizeof(uint16_t));
-        next_features = following_features;
-        next_values = following_values;
+#pragma unroll
+        for (int i = 0; i < SLOTS; i++)
+            load_next(i);
+    }
+    /* Goes on to the next row, whose first pairs are loaded. */
+    __device__ __forceinline__ void turn()
+    {
+        features_at = next_features + SLOTS * SLOT_FEATURES;
+        values_at = next_values + SLOTS * SLOT_VALUES;
     }
     /* Loads what there is room for after patch @j has had its pair of a step that began at pair
      * @first of the slots. In the last step of a row that is what the next row begins with. */
@@ -97,10 +121,6 @@ struct mask {
     uint32_t of[2][2]; /* [chunk of a pair][pixel] */
 };
 
-#define BOTH 0x3c003c00u
-#define FIRST 0x00003c00u
-#define SECOND 0x3c000000u
-
 /* The weights of a chunk for both pixels of a lane. */
 static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t features[2],
                                              uint32_t chunk, const uint32_t rows[2],
@@ -108,14 +128,30 @@ static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t featu
 {
     uint32_t exponents[2];
 
-    multiply_features(exponents, features, chunk, rows);
+    multiply_halves(exponents, features, chunk, rows);
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        w[i] = bits(__hmul2_sat(from_bits(exponents[i]), from_bits(mask[i])));
+        w[i] = weights(bits(__hmul2_sat(from_bits(exponents[i]), from_bits(mask[i]))));
 }
 
-/* A step: adds to each patch a pair of chunks, or the first one of a pair. @first is the place of
- * the first patch's pair. */
+/* Adds two chunks to a patch, or the first of them. @rows is added to exponents. */
+template <bool HALF>
+static __device__ __forceinline__ void add_pair(patch &p, const uint32_t features[2],
+                                                const uint32_t values[2], const uint32_t rows[2],
+                                                const mask &m)
+{
+    uint32_t w[2], more[2];
+
+    weigh(w, p.features, features[0], rows, m.of[0]);
+    if (HALF) {
+        p.sums.add_8(w, values[0]);
+    } else {
+        weigh(more, p.features, features[1], rows, m.of[1]);
+        p.sums.add_16(w, more, values[0], values[1]);
+    }
+}
+
+/* A step: adds its pair to each patch. @first is the place of the first patch's pair. */
 template <bool HALF>
 static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, int first, bool last,
                                                  const uint32_t rows[2], const mask &m)
@@ -123,17 +159,8 @@ static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, in
 #pragma unroll
     for (int j = 0; j < PATCHES; j++) {
         const int k = (first + j) % PATCHES;
-        const uint32_t *const features = c.features[k / 2] + k % 2 * 2;
-        const uint32_t *const values = c.values[k / 2] + k % 2 * 2;
-        uint32_t w[2], more[2];
 
-        weigh(w, p[j].features, features[0], rows, m.of[0]);
-        if (HALF) {
-            add_8(p[j].sums, w, values[0]);
-        } else {
-            weigh(more, p[j].features, features[1], rows, m.of[1]);
-            add_16(p[j].sums, w, more, values[0], values[1]);
-        }
+        add_pair<HALF>(p[j], c.features[k / 2] + k % 2 * 2, c.values[k / 2] + k % 2 * 2, rows, m);
         c.refill(first, j, last);
     }
 }
@@ -142,37 +169,45 @@ static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, in
 struct square_window {
     uint32_t rows[2]; /* added to exponents */
     mask left, right;
-    int last; /* step with the last pairs */
+    int between; /* the steps from the first, which needs the left mask, to the right one */
 };
 
-/* Steps from @d on, of which the first has the slots from I + 1 on; true: that was all. */
+/* The end of a row whose last pairs begin at pair @slot of the slots. */
+template <bool ODD>
+static __device__ __forceinline__ void end_square_row(patch p[PATCHES], chunks &c,
+                                                      const square_window &s, int slot)
+{
+    if (ODD) {
+        add_pairs<false>(p, c, slot, false, s.rows,
+                         {{{BOTH, BOTH}, {s.right.of[0][0], s.right.of[0][1]}}});
+        add_pairs<true>(p, c, (slot + 1) % PATCHES, true, s.rows,
+                        {{{s.right.of[1][0], s.right.of[1][1]}, {}}});
+    } else {
+        add_pairs<false>(p, c, slot, true, s.rows, s.right);
+    }
+}
+
+/* Steps after the first one, of which the next has the slots from I + 1 on and @left come before
+ * the last one; true: that was all. */
 template <bool ODD, int I = 0>
 static __device__ __forceinline__ bool add_square(patch p[PATCHES], chunks &c,
-                                                  const square_window &s, int d)
+                                                  const square_window &s, int left)
 {
-    const int slot = (I + 1) % PATCHES;
     const mask all = {{{BOTH, BOTH}, {BOTH, BOTH}}};
 
-    if (d == s.last) {
-        if (ODD) {
-            add_pairs<false>(p, c, slot, false, s.rows,
-                             {{{BOTH, BOTH}, {s.right.of[0][0], s.right.of[0][1]}}});
-            add_pairs<true>(p, c, (slot + 1) % PATCHES, true, s.rows,
-                            {{{s.right.of[1][0], s.right.of[1][1]}, {}}});
-        } else {
-            add_pairs<false>(p, c, slot, true, s.rows, s.right);
-        }
+    if (left == I) {
+        end_square_row<ODD>(p, c, s, (I + 1) % PATCHES);
         return true;
     }
-    add_pairs<false>(p, c, slot, false, s.rows, all);
+    add_pairs<false>(p, c, (I + 1) % PATCHES, false, s.rows, all);
     if constexpr (I + 1 < PATCHES)
-        return add_square<ODD, I + 1>(p, c, s, d + 1);
+        return add_square<ODD, I + 1>(p, c, s, left);
     return false;
 }
 
-/* What is within @width columns of the lane's pixels; @distance is that of the first pixel from
- * the pair's first columns. */
-static __device__ __forceinline__ mask inside(half2 distance, half2 width)
+/* What is within @width columns of the lane's pixels; @distance is that of the first pixel from its
+ * first two columns of the first chunk, @CHUNK the columns from one chunk to the next. */
+template <int CHUNK> static __device__ __forceinline__ mask inside(half2 distance, half2 width)
 {
     mask m;
 
@@ -180,33 +215,98 @@ static __device__ __forceinline__ mask inside(half2 distance, half2 width)
     for (int chunk = 0; chunk < 2; chunk++)
 #pragma unroll
         for (int pixel = 0; pixel < 2; pixel++) {
-            const half2 d = __hadd2(distance, __float2half2_rn(float(2 * chunk - pixel)));
+            const half2 d = __hadd2(distance, __float2half2_rn(float(CHUNK * chunk - pixel)));
 
             m.of[chunk][pixel] = bits(__hle2(__habs2(d), width));
         }
     return m;
 }
 
-/* Steps of a row of a window whose rows have a width each. */
+/* Neighbours in rows that have a width each. */
 struct disc_row {
-    int first, last;
     half2 distance, width; /* see inside() */
+
+    __device__ __forceinline__ void start(int first_distance, int half_width)
+    {
+        const float d = float(first_distance);
+
+        distance = __floats2half2_rn(d, d + 1.0f);
+        width = __float2half2_rn(float(half_width));
+    }
+    template <int CHUNK> __device__ __forceinline__ mask next()
+    {
+        const mask m = inside<CHUNK>(distance, width);
+
+        distance = __hadd2(distance, __float2half2_rn(float(2 * CHUNK)));
+        return m;
+    }
 };
 
-/* Steps from @d on; true: that was all. */
+/* Steps of which the next has the slots from I on and @left come before the last one; true: that
+ * was all. @skip: in the next one there is nothing. */
 template <int I = 0>
-static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, disc_row &r, int d)
+static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, disc_row &r, bool skip,
+                                                int left)
+{
+    const uint32_t rows[2] = {0, 0};
+    const mask m = r.next<2>();
+
+    if (left == I) {
+        add_pairs<false>(p, c, I, true, rows, m);
+        return true;
+    }
+    if (!skip)
+        add_pairs<false>(p, c, I, false, rows, m);
+    if constexpr (I + 1 < PATCHES)
+        return add_disc<I + 1>(p, c, r, false, left);
+    return false;
+}
+
+/* The last two rows of the union of a patch's windows, where the radius is odd: chunks of 4 columns
+ * by 2 rows. Patch j meets chunk c + j. */
+struct low_chunks {
+    uint32_t features[PATCHES + 1];
+    uint32_t values[PATCHES + 1];
+    uint32_t features_at, values_at; /* those of the first one, in shared memory */
+
+    template <int N> __device__ __forceinline__ void load()
+    {
+#pragma unroll
+        for (int i = 0; i < PATCHES; i += 4)
+            load_matrices(features + i, features_at + PATCH * i * uint32_t(sizeof(uint4)));
+        if (N > PATCHES)
+            load_matrix(features[PATCHES], features_at + PATCH * PATCHES * uint32_t(sizeof(uint4)));
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            load_4_bytes(values[i], values_at + PATCH * i * uint32_t(sizeof(uint16_t)));
+        features_at += SLOT_FEATURES;
+        values_at += SLOT_VALUES;
+    }
+};
+
+/* @n chunks from the first one on. */
+static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c, disc_row &r,
+                                                   int n)
 {
     const uint32_t rows[2] = {0, 0};
 
-    if (d == r.last) {
-        add_pairs<false>(p, c, I, true, rows, inside(r.distance, r.width));
-        return true;
+#pragma unroll 1
+    for (; n > 1; n -= 2) {
+        const mask m = r.next<PATCH>();
+
+        c.load<PATCHES + 1>();
+#pragma unroll
+        for (int j = 0; j < PATCHES; j++)
+            add_pair<false>(p[j], c.features + j, c.values + j, rows, m);
     }
-    if (I > 0 || d >= r.first)
-        add_pairs<false>(p, c, I, false, rows, inside(r.distance, r.width));
-    r.distance = __hadd2(r.distance, __float2half2_rn(float(PATCH)));
-    if constexpr (I + 1 < PATCHES)
-        return add_disc<I + 1>(p, c, r, d + 1);
-    return false;
+    if (n > 0) {
+        const mask m = r.next<PATCH>();
+
+        c.load<PATCHES>();
+#pragma unroll
+        for (int j = 0; j < PATCHES; j++)
+            add_pair<true>(p[j], c.features + j, c.values + j, rows, m);
+    }
 }
+
+} // namespace

@@ -151,8 +151,10 @@ int lab_open(struct lab *lab)
     }
     (void)cudaDriverGetVersion(&driver);
     (void)cudaRuntimeGetVersion(&runtime);
-    printf("%s, driver for CUDA %d.%d, runtime %d.%d\n", probe->device, driver / 1000,
-           driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    (void)snprintf(lab->device, sizeof(lab->device), "%s, driver for CUDA %d.%d, runtime %d.%d",
+                   probe->device, driver / 1000, driver % 1000 / 10, runtime / 1000,
+                   runtime % 1000 / 10);
+    printf("%s\n", lab->device);
     probe->ops->destroy(probe);
     r = engine_reference.create(&lab->truth, &config, &err);
     if (r == 0)

@@ -20,6 +20,7 @@ struct lab {
     void *flush; /* larger than the L2 cache: writing it evicts all else */
     size_t flush_bytes;
     FILE *csv;
+    char device[300]; /* its name, compute capability and versions */
     double clock_ghz; /* of the multiprocessors under load, as last measured */
 };
 

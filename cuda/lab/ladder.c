@@ -23,6 +23,11 @@ static int rung_fused_tensor(const struct bilateral_params *p, cudaStream_t stre
     return tensor_suits(p) ? bilateral_errno(tensor_launch(p, stream)) : -ENOTSUP;
 }
 
+static int rung_fused_tensor_f16(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return tensor_suits(p) ? bilateral_errno(tensor_launch_f16(p, stream)) : -ENOTSUP;
+}
+
 struct rung {
     const char *name;
     int (*launch)(const struct bilateral_params *p, cudaStream_t stream);
@@ -35,16 +40,17 @@ struct rung {
 #define LEAST_PSNR 50.0
 
 static const struct rung rungs[] = {
-    {"naive", rung_naive, RANGE_GAUSSIAN, 1, 32, false},
-    {"tables in global memory", rung_tables_global, RANGE_GAUSSIAN, 1, 32, false},
-    {"tables in shared memory", rung_tables_shared, RANGE_GAUSSIAN, 1, 32, false},
-    {"tile in shared memory", rung_tile, RANGE_GAUSSIAN, 1, 32, false},
+    {"naive", rung_naive, RANGE_GAUSSIAN, 1, 15, false},
+    {"tables in global memory", rung_tables_global, RANGE_GAUSSIAN, 1, 15, false},
+    {"tables in shared memory", rung_tables_shared, RANGE_GAUSSIAN, 1, 15, false},
+    {"tile in shared memory", rung_tile, RANGE_GAUSSIAN, 1, 15, false},
     {"rgba, halo in block, lorentzian", rung_rgba, RANGE_LORENTZIAN, 1, RGBA_MAX_RADIUS, true},
-    {"convert, fp32, convert", rung_separate, RANGE_GAUSSIAN, 1, 32, false},
+    {"convert, fp32, convert", rung_separate, RANGE_GAUSSIAN, 1, 15, false},
     {"fused fp32", rung_fused_fp32, RANGE_GAUSSIAN, 1, 32, false},
     {"fused fp32, lorentzian", rung_fused_fp32, RANGE_LORENTZIAN, 1, 32, false},
     {"fused half2", rung_fused_half2, RANGE_GAUSSIAN, 1, 32, false},
     {"fused tensor", rung_fused_tensor, RANGE_GAUSSIAN, 3, 32, false},
+    {"fused tensor, f16 form", rung_fused_tensor_f16, RANGE_GAUSSIAN, 3, 32, false},
     {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 1, 32, false},
 };
 
@@ -133,16 +139,16 @@ static int climb(struct lab *lab, const struct rung *rung, const struct course *
            rung->name, width, height, f.window == WINDOW_DISC ? "disc" : "square", f.radius, us,
            cold_us, taps / us / 1000.0, d.max, difference_psnr(&d), good ? "" : "  FAIL");
     if (lab->csv)
-        fprintf(lab->csv, "\"%s\",%d,%d,%s,%d,%.2f,%.0f,%d,%.1f,%.3f,%.2f\n", rung->name, width,
-                height, f.window == WINDOW_DISC ? "disc" : "square", f.radius, us, taps / us * 1e6,
-                d.max, difference_psnr(&d), lab->clock_ghz, cold_us);
+        fprintf(lab->csv, "\"%s\",%d,%d,%s,%d,%.2f,%.0f,%d,%.1f,%.3f,%.2f,\"%s\"\n", rung->name,
+                width, height, f.window == WINDOW_DISC ? "disc" : "square", f.radius, us,
+                taps / us * 1e6, d.max, difference_psnr(&d), lab->clock_ghz, cold_us, lab->device);
     return !good;
 }
 
 /* @quick_only leaves out the rungs that are slow on large pictures. */
 static int climb_all(struct lab *lab, const struct course *course, bool quick_only)
 {
-    static const int radii[] = {1, 2, 3, 5, 7, 10, 15};
+    static const int radii[] = {1, 2, 3, 4, 5, 7, 10, 15, 16, 20, 32};
     int failed = 0;
 
     for (size_t k = 0; k < sizeof(rungs) / sizeof(rungs[0]); k++)
@@ -173,7 +179,7 @@ int lab_ladder(struct lab *lab)
 
     if (lab->csv)
         fprintf(lab->csv, "rung,width,height,window,radius,us,taps_per_s,max_difference,psnr_db,"
-                          "sm_ghz,cold_us\n");
+                          "sm_ghz,cold_us,device\n");
     for (int scale = 1; scale <= 2; scale++) {
         const struct frame like = {
             .format = FRAME_YUYV, .width = 1920 * scale, .height = 1080 * scale};

@@ -1,6 +1,6 @@
 /* bilatcam-lab: the ladder of kernels, the block shapes, the engine's latency and throughput.
  *
- *     bilatcam-lab ladder [CSV-FILE]   kernels from the plainest to the product's
+ *     bilatcam-lab ladder [--csv]      kernels from the plainest to the product's
  *     bilatcam-lab shapes              the product's kernel by block shape and radius
  *     bilatcam-lab radii [RADIUS]      the tensor kernel against half2 by radius
  *     bilatcam-lab engine              latency and throughput
@@ -9,6 +9,9 @@
  *     bilatcam-lab cameras             many engines side by side, in one process and in many
  *     bilatcam-lab autotune            block shapes as the engine chooses them
  *     bilatcam-lab fault               a device that fails
+ *
+ * --csv writes a table to standard output, to be kept or sent; what it tells meanwhile goes to
+ * standard error.
  *
  * --quick takes small pictures, for racecheck of compute-sanitizer, which slows kernels down a
  * thousandfold.
@@ -19,6 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/process.h"
 #include "engine/table.h"
@@ -46,12 +50,25 @@ static int run_part(struct lab *lab, const char *part, const char *option)
     else if (!strcmp(part, "fault"))
         failed = lab_fault();
     else {
-        fprintf(stderr, "usage: bilatcam-lab ladder [CSV-FILE]|shapes|radii [RADIUS]|engine|roads "
+        fprintf(stderr, "usage: bilatcam-lab ladder [--csv]|shapes|radii [RADIUS]|engine|roads "
                         "[--quick]|past|cameras|"
                         "autotune|fault\n");
         return 2;
     }
     return failed ? 1 : 0;
+}
+
+/* Keeps standard output for the table. 0; 1: failed, and said why. */
+static int open_table(struct lab *lab)
+{
+    const int table = dup(STDOUT_FILENO);
+
+    (void)fflush(stdout);
+    if (table >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        lab->csv = fdopen(table, "w");
+    if (!lab->csv)
+        fprintf(stderr, "cannot write to standard output: %s\n", strerror(errno));
+    return !lab->csv;
 }
 
 int main(int argc, char **argv)
@@ -64,11 +81,9 @@ int main(int argc, char **argv)
         return r;
     if (!strcmp(part, "camera"))
         return lab_camera();
+    if (!strcmp(part, "ladder") && !strcmp(option, "--csv") && open_table(&lab))
+        return 1;
     r = lab_open(&lab);
-    if (r == 0 && !strcmp(part, "ladder") && *option && !(lab.csv = fopen(option, "w"))) {
-        fprintf(stderr, "cannot write '%s': %s\n", option, strerror(errno));
-        r = 1;
-    }
     if (r == 0)
         r = run_part(&lab, part, option);
     lab_close(&lab);

@@ -172,9 +172,9 @@ static void write_row(struct lab *lab, const char *what, const struct frame *lik
         (double)filter_taps(WINDOW_SQUARE, radius) * like->width * (double)like->height;
 
     if (lab->csv)
-        fprintf(lab->csv, "\"rgba pipeline, %s\",%d,%d,square,%d,%.2f,%.0f,%d,%.1f,%.3f,\n", what,
-                like->width, like->height, radius, us, taps / us * 1e6, d->max, difference_psnr(d),
-                lab->clock_ghz);
+        fprintf(lab->csv, "\"rgba pipeline, %s\",%d,%d,square,%d,%.2f,%.0f,%d,%.1f,%.3f,,\"%s\"\n",
+                what, like->width, like->height, radius, us, taps / us * 1e6, d->max,
+                difference_psnr(d), lab->clock_ghz, lab->device);
 }
 
 int lab_pipeline(struct lab *lab, const struct frame *like, int radius)

@@ -1,0 +1,21 @@
+#pragma once
+/* Which form of the tensor kernel suits a GPU. Context: any thread. */
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum form { FORM_NONE, FORM_BF16, FORM_F16 };
+
+/* @capability: ten times the compute capability. */
+enum form form_for(int capability, const char *device_name);
+
+/* The least radius at which the tensor kernel is quicker than the half2 kernel. Small windows leave
+ * too much of the chunks unused. Measured for the bf16 form on an NVIDIA H200 (bilatcam-lab radii,
+ * 2026-11), reckoned for the other: see README.md. */
+int form_least_radius(enum form form, bool disc);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,16 @@
+#include "cuda/kernel/tensor_f16.cuh"
+#include "cuda/kernel/tensor_kernel.cuh"
+
+const tensor_form &tensor_f16()
+{
+    static const tensor_form form = {
+        {{tensor_kernel<false, false>, tensor_kernel<false, true>},
+         {tensor_kernel<true, false>, tensor_kernel<true, true>}},
+        {},
+        OCTAVE,
+        VALUE_UNIT,
+        PATCHES,
+    };
+
+    return form;
+}

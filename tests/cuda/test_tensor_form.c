@@ -1,0 +1,52 @@
+/* Which GPU gets which form of the tensor kernel. */
+#include "tests/lib/unit.h"
+
+#include "cuda/kernel/form.h"
+
+static void test_form_by_device(void **state)
+{
+    static const struct {
+        int capability;
+        const char *name;
+        enum form form;
+    } devices[] = {
+        {61, "NVIDIA GeForce GTX 1080", FORM_NONE},
+        {70, "Tesla V100-SXM2-16GB", FORM_NONE},
+        {75, "NVIDIA GeForce RTX 2060", FORM_F16},
+        {75, "Quadro RTX 4000", FORM_F16},
+        {75, "NVIDIA TITAN RTX", FORM_F16},
+        {75, "Tesla T4", FORM_F16},
+        {75, "NVIDIA T4G", FORM_F16},
+        {75, "NVIDIA GeForce GTX 1660 Ti", FORM_NONE},
+        {75, "NVIDIA T400 4GB", FORM_NONE},
+        {75, "NVIDIA GeForce MX450", FORM_NONE},
+        {80, "NVIDIA A100-SXM4-40GB", FORM_BF16},
+        {86, "NVIDIA GeForce RTX 3060", FORM_F16},
+        {87, "Orin", FORM_F16},
+        {89, "NVIDIA GeForce RTX 4090", FORM_F16},
+        {90, "NVIDIA H200", FORM_BF16},
+        {100, "NVIDIA B200", FORM_BF16},
+        {120, "NVIDIA GeForce RTX 5090", FORM_F16},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+        assert_int_equal(form_for(devices[i].capability, devices[i].name), devices[i].form);
+}
+
+/* The form that is reckoned has the larger margin. */
+static void test_least_radius(void **state)
+{
+    (void)state;
+    for (int disc = 0; disc < 2; disc++)
+        assert_true(form_least_radius(FORM_BF16, disc) < form_least_radius(FORM_F16, disc));
+    assert_true(form_least_radius(FORM_BF16, false) < form_least_radius(FORM_BF16, true));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_form_by_device),
+                                              cmocka_unit_test(test_least_radius)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
