@@ -223,7 +223,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         .sigma_factor = filter_auto_sigma_color(f, 1.0),
     };
 
-    j.count_steps = j.frames > 31 ? 4 : 8;
+    j.count_steps = past_count_steps(j.frames);
     j.inv_count_steps = 1.0F / (float)j.count_steps;
     for (int c = 0; c < t->shape.components; c++) {
         const struct samples s = frame_samples(in, c);

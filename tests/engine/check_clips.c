@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "engine/table.h"
+#include "engine/time/past.h"
 #include "tests/engine/bound.h"
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -190,13 +191,13 @@ struct pair {
     struct engine *e, *truth;
 };
 
-/* What both report of the newest frame. A count is stored in steps (engine/time/stored.h): what one
+/* What both report of the newest frame. A count is stored in steps (past_count_steps()): what one
  * rounds up the other rounds down, and a cell is a step off, rarely two. A block is told in halves
  * of a frame, rounded once more: one off, or two where two steps are a half. Over a picture less
  * than half of the cells are a step off to the same side, but for pictures of a few cells. */
 static bool same_report(const struct pair *p, const struct frame *shape, const struct filter *f)
 {
-    const double step = f->temporal > 31 ? 1.0 / 4 : 1.0 / 8;
+    const double step = 1.0 / past_count_steps(f->temporal);
     const int most = 2.0 * step < 0.5 ? 1 : 2; /* halves */
     struct engine_report got, want;
 

@@ -52,11 +52,6 @@ void stored_set_level(struct stored *s, int component, int x, int y, double leve
         (uint16_t)fmin(fmax(steps, 0.0), LEVEL_MOST);
 }
 
-static double count_steps(const struct stored *s)
-{
-    return s->frames > 31 ? 4.0 : 8.0;
-}
-
 static uint8_t *count_at(const struct stored *s, int cx, int cy)
 {
     return &s->count[(size_t)cy * (size_t)past_cells(s->shape.width) + (size_t)cx];
@@ -64,10 +59,12 @@ static uint8_t *count_at(const struct stored *s, int cx, int cy)
 
 double stored_count(const struct stored *s, int cx, int cy)
 {
-    return *count_at(s, cx, cy) / count_steps(s);
+    return *count_at(s, cx, cy) / (double)past_count_steps(s->frames);
 }
 
 void stored_set_count(struct stored *s, int cx, int cy, double count)
 {
-    *count_at(s, cx, cy) = (uint8_t)fmin(floor(count * count_steps(s) + 0.5), UINT8_MAX);
+    const double steps = floor(count * past_count_steps(s->frames) + 0.5);
+
+    *count_at(s, cx, cy) = (uint8_t)fmin(steps, UINT8_MAX);
 }

@@ -316,7 +316,7 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .axes = colour_distance(h->in->colour),
         .share = (float)rho,
         .light = (float)(3.0 * kappa),
-        .steps = f->temporal > 31 ? 4.0F : 8.0F,
+        .steps = (float)past_count_steps(f->temporal),
         .frames = f->temporal,
     };
     for (int y = 0; y < 256; y++)
