@@ -130,19 +130,20 @@ double frame_squared_error(const struct frame *a, const struct frame *b)
 {
     double sum = 0.0;
 
-    for (int c = 0; c < format_table[a->format].components; c++) {
-        const struct samples s = frame_samples(a, c), t = frame_samples(b, c);
+    for (int i = 0; i < format_table[a->format].planes; i++) {
+        const int n = (int)frame_row_bytes(a, i);
 
-        for (int y = 0; y < s.height; y++) {
-            const uint8_t *p = s.base + (size_t)y * s.stride, *q = t.base + (size_t)y * t.stride;
-            uint64_t row = 0;
+        for (int y = 0; y < frame_plane_rows(a, i); y++) {
+            const uint8_t *p = a->plane[i] + (size_t)y * a->stride[i];
+            const uint8_t *q = b->plane[i] + (size_t)y * b->stride[i];
+            uint32_t row = 0; /* room for the widest row */
 
-            for (int x = 0; x < s.width; x++) {
-                const int d = p[x * s.step] - q[x * t.step];
+            for (int x = 0; x < n; x++) {
+                const int16_t d = (int16_t)(p[x] - q[x]);
 
-                row += (uint64_t)(d * d);
+                row += (uint32_t)(d * d);
             }
-            sum += (double)row;
+            sum += row;
         }
     }
     return sum;

@@ -125,6 +125,44 @@ static void test_copies_samples_alone(void **state)
     }
 }
 
+/* Every sample counts once, and the padding never. */
+static void test_squared_error(void **state)
+{
+    (void)state;
+    for (int format = 0; format < FRAME_N_FORMATS; format++) {
+        struct frame a = {.format = (enum frame_format)format, .width = 6, .height = 5}, b = a;
+        uint8_t one[32 * FRAME_ALIGN] = {0}, other[sizeof(one)];
+
+        if (!format_table[format].planes)
+            continue;
+        (void)frame_layout(&a);
+        frame_attach(&a, one);
+        (void)frame_layout(&b);
+        frame_attach(&b, other);
+        memset(other, 7, sizeof(other));
+        mark_samples(&a);
+        frame_copy(&b, &a);
+        assert_true(frame_squared_error(&a, &b) == 0.0);
+        *(a.plane[0] + a.stride[0] * 4) += 3;
+        a.plane[format_table[format].planes - 1][frame_row_bytes(&a, 0) / 2 - 1] += 200;
+        assert_true(frame_squared_error(&a, &b) == 9.0 + 200.0 * 200.0);
+    }
+}
+
+static void test_largest_squared_error(void **state)
+{
+    static uint8_t black[2 * FRAME_MAX_SIDE], white[sizeof(black)];
+    struct frame a = {.format = FRAME_YUYV, .width = FRAME_MAX_SIDE, .height = 1}, b = a;
+
+    (void)state;
+    (void)frame_layout_packed(&a);
+    (void)frame_layout_packed(&b);
+    frame_attach(&a, black);
+    frame_attach(&b, white);
+    memset(white, 255, sizeof(white));
+    assert_true(frame_squared_error(&a, &b) == 2.0 * FRAME_MAX_SIDE * 255 * 255);
+}
+
 /* Each sample is found where it lies, beyond the edges the nearest one. */
 static void test_one_sample(void **state)
 {
@@ -174,6 +212,8 @@ int main(void)
         cmocka_unit_test(test_bytes_of_a_sample),
         cmocka_unit_test(test_samples_fill_rows),
         cmocka_unit_test(test_copies_samples_alone),
+        cmocka_unit_test(test_squared_error),
+        cmocka_unit_test(test_largest_squared_error),
         cmocka_unit_test(test_one_sample),
         cmocka_unit_test(test_counts),
     };
