@@ -148,13 +148,14 @@ static int sway(const struct scene *s, int units, int period, uint64_t seq)
     return (int)(phase < 32768 ? pixels : -pixels);
 }
 
-static void blend(uint8_t *below, const uint8_t *above, const uint8_t *alpha, int n)
+static void blend(uint8_t *restrict below, const uint8_t *restrict above,
+                  const uint8_t *restrict alpha, int n)
 {
     for (int i = 0; i < n; i++) {
-        const unsigned a = alpha[i];
-        const unsigned t = below[i] * (255 - a) + above[i] * a + 128;
+        const uint16_t a = alpha[i];
+        const uint16_t t = (uint16_t)(below[i] * (255 - a) + above[i] * a + 128);
 
-        below[i] = (uint8_t)((t + (t >> 8)) >> 8); /* t / 255, rounded */
+        below[i] = (uint8_t)((uint16_t)(t + (t >> 8)) >> 8); /* t / 255, rounded */
     }
 }
 
