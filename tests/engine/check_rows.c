@@ -317,7 +317,7 @@ static void check_blur_columns(struct check *c, int n)
     const int step = 1 + (int)below(c, 2);
 
     for (int i = 0; i < N(in); i++)
-        in[i] = (int16_t)(below(c, 8) ? below(c, 256 << BLUR_SHIFT) : 255 << BLUR_SHIFT);
+        in[i] = (int16_t)(below(c, 8) ? below(c, 256 * BLUR_UNIT) : 255 * BLUR_UNIT);
     for (int k = 0; k <= t.reach; k++)
         t.weight[k] = below(c, 16384 / (unsigned)(t.reach + 1) + 1) |
                       below(c, 16384 / (unsigned)(t.reach + 1) + 1) << 16;
@@ -330,12 +330,12 @@ static void check_blur_columns(struct check *c, int n)
 
 static void check_box(struct check *c, int n)
 {
-    static uint16_t in[FILTER_MAX_RADIUS + WIDTH_MAX + FILTER_MAX_RADIUS];
-    static uint32_t sums[N(in) + 1];
+    static uint16_t in[FILTER_MAX_RADIUS + WIDTH_MAX + FILTER_MAX_RADIUS + ROW_LANES_MAX];
+    static uint32_t sums[N(in) + ROW_LANES_MAX + 1];
     static struct guarded_row out, want;
     const struct box_taps t = {
         .reach = {(int)below(c, FILTER_MAX_RADIUS + 1), (int)below(c, FILTER_MAX_RADIUS + 1)},
-        .weight = {below(c, 2) ? 3 : 1, (int)below(c, 2)},
+        .two = below(c, 2),
         .per = 1.0F / (float)(4000 + below(c, 9000)),
     };
     const size_t used = (size_t)n * sizeof(uint16_t);
@@ -349,11 +349,11 @@ static void check_box(struct check *c, int n)
     guard(&want, used, 0);
     memcpy(out.row, in, used);
     memcpy(want.row, in, used);
-    c->set->box_rows((uint16_t *)(void *)out.row, more + 1, less, t.weight[0], n);
-    row_kernels_c.box_rows((uint16_t *)(void *)want.row, more + 1, less, t.weight[0], n);
+    c->set->box_rows((uint16_t *)(void *)out.row, more + 1, less, t.two ? 3 : 1, n);
+    row_kernels_c.box_rows((uint16_t *)(void *)want.row, more + 1, less, t.two ? 3 : 1, n);
     report(c, !memcmp(out.row, want.row, used) && guard_intact(&out), "box, rows", n);
-    guard(&out, (size_t)n, 1);
-    guard(&want, (size_t)n, 0);
+    guard(&out, whole_vectors(n), 1);
+    guard(&want, whole_vectors(n), 0);
     c->set->box_columns(in + FILTER_MAX_RADIUS, &t, sums, out.row, n);
     row_kernels_c.box_columns(in + FILTER_MAX_RADIUS, &t, sums, want.row, n);
     report(c, !memcmp(out.row, want.row, (size_t)n) && guard_intact(&out), "box, columns", n);

@@ -98,13 +98,29 @@ static enum blur_axis axis_along_column(const struct frame *f, int plane, int y)
     return 2 * y + 1 == f->height ? BLUR_LAST : BLUR_SHARED;
 }
 
+/* A box on an axis is a sum of such windows. */
+static struct box_taps windows_of(const struct filter *f, enum blur_axis axis)
+{
+    const int half = f->radius / 2;
+
+    if (axis == BLUR_EACH)
+        return (struct box_taps){.reach = {f->radius}};
+    return (struct box_taps){.reach = {half, f->radius % 2 ? half + 1 : half - 1}, .two = true};
+}
+
 void blur_plan_make(struct blur_plan *plan, const struct filter *f, enum frame_format format)
 {
     const struct format_info *info = &format_table[format];
 
     *plan = (struct blur_plan){.filter = *f, .format = format};
-    for (int a = 0; a < BLUR_N_AXES; a++)
+    for (int a = 0; a < BLUR_N_AXES; a++) {
         add_taps(&plan->rows[a], f, (enum blur_axis)a, 1, 0x00010001);
+        for (int i = 0; i < BLUR_N_AXES; i++) {
+            plan->box[a][i] = windows_of(f, (enum blur_axis)a);
+            plan->box[a][i].per = (float)(1.0 / (total_weight(f, (enum blur_axis)a) *
+                                                 total_weight(f, (enum blur_axis)i)));
+        }
+    }
     for (int c = 0; c < info->components; c++) {
         const struct component_layout *l = &info->component[c];
         const int step = plane_step(info, l->plane);
@@ -193,17 +209,6 @@ static void gaussian_row(const struct blur *b, const struct row_kernels *kernels
     memcpy(row_of(out, plane, y), bytes_of(b, ROW_BYTES), (size_t)n);
 }
 
-/* A box on an axis is a sum of such windows. */
-static struct box_taps windows_of(const struct filter *f, enum blur_axis axis)
-{
-    const int half = f->radius / 2;
-
-    if (axis == BLUR_EACH)
-        return (struct box_taps){.reach = {f->radius}, .weight = {1}};
-    return (struct box_taps){.reach = {half, f->radius % 2 ? half + 1 : half - 1},
-                             .weight = {3, 1}};
-}
-
 /* The sums of columns around row @y. Those around the row before are there, but where it is the
  * @first. */
 static void sum_columns(const struct blur *b, const struct row_kernels *kernels,
@@ -216,9 +221,9 @@ static void sum_columns(const struct blur *b, const struct row_kernels *kernels,
     uint16_t *sums = samples_of(b, ROW_SUMS);
 
     if (!first && axis != BLUR_LAST) {
-        for (int i = 0; i < 2 && t.weight[i]; i++)
+        for (int i = 0; i <= t.two; i++)
             kernels->box_rows(sums, row_of(in, plane, y + t.reach[i]),
-                              row_of(in, plane, y - 1 - t.reach[i]), t.weight[i], n);
+                              row_of(in, plane, y - 1 - t.reach[i]), t.two && !i ? 3 : 1, n);
         return;
     }
     memset(sums, 0, (size_t)n * sizeof(sums[0]));
@@ -231,29 +236,18 @@ static void sum_columns(const struct blur *b, const struct row_kernels *kernels,
 static void box_part(const struct blur *b, const struct row_kernels *kernels,
                      const struct box_taps *t, uint16_t *sums, uint8_t *to, int n)
 {
-    pad_row(sums, n, 0, 1, t->reach[0] > t->reach[1] ? t->reach[0] : t->reach[1]);
+    pad_row(sums, n, 0, 1, box_reach(t));
     kernels->box_columns(sums, t, (uint32_t *)(void *)bytes_of(b, ROW_RUNNING), to, n);
 }
 
-static struct box_taps box_taps_of(const struct filter *f, const struct frame *in, int component,
-                                   int y)
-{
-    const struct format_info *info = &format_table[in->format];
-    const enum blur_axis along = axis_along_row(info, component);
-    const enum blur_axis across = axis_along_column(in, info->component[component].plane, y);
-    struct box_taps t = windows_of(f, along);
-
-    t.per = (float)(1.0 / (total_weight(f, along) * total_weight(f, across)));
-    return t;
-}
-
-static void box_row(const struct blur *b, const struct row_kernels *kernels, const struct filter *f,
-                    const struct frame *out, int plane, int y)
+static void box_row(const struct blur *b, const struct row_kernels *kernels,
+                    const struct blur_plan *plan, const struct frame *out, int plane, int y)
 {
     const struct format_info *info = &format_table[out->format];
     const int n = (int)frame_row_bytes(out, plane), period = plane_period(info, plane);
-    const struct box_taps first = box_taps_of(f, out, plane, y);
-    const struct box_taps chroma = box_taps_of(f, out, info->components - 1, y);
+    const enum blur_axis across = axis_along_column(out, plane, y);
+    const struct box_taps *first = &plan->box[axis_along_row(info, plane)][across];
+    const struct box_taps *chroma = &plan->box[axis_along_row(info, 2)][across];
     uint16_t *sums = samples_of(b, ROW_SUMS), *part[4];
     uint8_t *bytes[4], *to = row_of(out, plane, y);
 
@@ -262,21 +256,22 @@ static void box_row(const struct blur *b, const struct row_kernels *kernels, con
         bytes[i] = bytes_of(b, ROW_BYTES + i);
     }
     if (period == 1) {
-        box_part(b, kernels, &first, sums, to, n);
+        box_part(b, kernels, first, sums, bytes[0], n);
+        memcpy(to, bytes[0], (size_t)n);
         return;
     }
     kernels->split16(sums, part[0], part[1], n / 2);
     if (period == 4) {
         const int luma = info->component[0].offset;
 
-        box_part(b, kernels, &first, part[luma], bytes[luma], n / 2);
+        box_part(b, kernels, first, part[luma], bytes[luma], n / 2);
         kernels->split16(part[!luma], part[2], part[3], n / 4);
-        box_part(b, kernels, &chroma, part[2], bytes[2], n / 4);
-        box_part(b, kernels, &chroma, part[3], bytes[3], n / 4);
+        box_part(b, kernels, chroma, part[2], bytes[2], n / 4);
+        box_part(b, kernels, chroma, part[3], bytes[3], n / 4);
         kernels->merge(bytes[2], bytes[3], bytes[!luma], n / 4);
     } else {
-        box_part(b, kernels, &chroma, part[0], bytes[0], n / 2);
-        box_part(b, kernels, &chroma, part[1], bytes[1], n / 2);
+        box_part(b, kernels, chroma, part[0], bytes[0], n / 2);
+        box_part(b, kernels, chroma, part[1], bytes[1], n / 2);
     }
     kernels->merge(bytes[0], bytes[1], to, n / 2);
 }
@@ -296,7 +291,7 @@ void blur_run(const struct blur *b, const struct row_kernels *kernels, const str
                 continue;
             }
             sum_columns(b, kernels, &plan->filter, in, p, y, y == top);
-            box_row(b, kernels, &plan->filter, out, p, y);
+            box_row(b, kernels, plan, out, p, y);
         }
     }
 }

@@ -28,6 +28,8 @@ struct blur_plan {
     enum frame_format format;
     struct blur_taps rows[BLUR_N_AXES];
     struct blur_taps columns[3]; /* of a plane */
+    /* Along a row, by the axis that is along it and by that across it. */
+    struct box_taps box[BLUR_N_AXES][BLUR_N_AXES];
 };
 
 /* @filter is FILTER_GAUSSIAN or FILTER_BOX, with a radius of 1 or more. */

@@ -34,9 +34,14 @@ OP(V, v_mulhrs, (V a, V b), _mm512_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm512_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm512_mulhi_epu16(a, b))
 
-static inline V v_load_low_u8(const uint8_t *p)
+/* Bytes are interleaved within quarters of 128 bits, and so are the sums. */
+static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)
 {
-    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+    const __m512i p = _mm512_loadu_si512(a), q = _mm512_loadu_si512(b);
+    const __m512i unit = _mm512_set1_epi8(BLUR_UNIT);
+
+    *first = _mm512_maddubs_epi16(_mm512_unpacklo_epi8(p, q), unit);
+    *second = _mm512_maddubs_epi16(_mm512_unpackhi_epi8(p, q), unit);
 }
 
 static inline V v_load_u8(const uint8_t *p)
@@ -64,13 +69,40 @@ OP(I, i_low_s, (V a), _mm512_cvtepi16_epi32(_mm512_castsi512_si256(a)))
 OP(I, i_high_s, (V a), _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(a, 1)))
 OP(I, i_low_u, (V a), _mm512_cvtepu16_epi32(_mm512_castsi512_si256(a)))
 OP(I, i_high_u, (V a), _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(a, 1)))
+OP(I, i_last, (I a), _mm512_permutexvar_epi32(_mm512_set1_epi32(15), a))
 OP(I, i_add, (I a, I b), _mm512_add_epi32(a, b))
+OP(I, i_sub, (I a, I b), _mm512_sub_epi32(a, b))
 OP(I, i_shl7, (I a), _mm512_slli_epi32(a, 7))
 OP(I, i_from_f, (F a), _mm512_cvttps_epi32(a))
 
 static inline void v_store(int16_t *p, V a)
 {
     _mm512_storeu_si512(p, a);
+}
+
+OP(I, i_load, (const uint32_t *p), _mm512_loadu_si512(p))
+static inline void i_store(uint32_t *p, I a)
+{
+    _mm512_storeu_si512(p, a);
+}
+
+static inline I i_running(I a)
+{
+    const I zero = _mm512_setzero_si512();
+
+    a = _mm512_add_epi32(a, _mm512_alignr_epi32(a, zero, 15));
+    a = _mm512_add_epi32(a, _mm512_alignr_epi32(a, zero, 14));
+    a = _mm512_add_epi32(a, _mm512_alignr_epi32(a, zero, 12));
+    return _mm512_add_epi32(a, _mm512_alignr_epi32(a, zero, 8));
+}
+
+static inline void v_store_pair(int16_t *p, V first, V second)
+{
+    const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+
+    v_store(p, _mm512_permutex2var_epi64(first, low, second));
+    v_store(p + LANES, _mm512_permutex2var_epi64(first, high, second));
 }
 
 static inline void f_store(float *p, F a)

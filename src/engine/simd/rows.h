@@ -141,14 +141,19 @@ struct blur_taps {
     uint32_t weight[FILTER_MAX_RADIUS + 1]; /* of samples at even and, upper half, odd places */
 };
 
-#define BLUR_SHIFT 6 /* what is between the two halves is in units of 1/64 */
+#define BLUR_UNIT 64 /* what is between the two halves has so many for each level */
 
-/* Part of a box, along a row: weighted sums of windows that reach so far. */
+/* Half of a box: a window that reaches so far, or three times that and another one. */
 struct box_taps {
     int reach[2];
-    int weight[2]; /* of each; the second is 1 or 0 */
-    float per;     /* levels for each unit of the sum */
+    bool two;
+    float per; /* along rows: levels for each unit of the sum */
 };
+
+static inline int box_reach(const struct box_taps *t)
+{
+    return t->two && t->reach[1] > t->reach[0] ? t->reach[1] : t->reach[0];
+}
 
 struct mean_job;
 struct search_job;
@@ -192,7 +197,7 @@ struct row_kernels {
     void (*blur_columns)(const int16_t *from, int step, const struct blur_taps *t, uint8_t *to,
                          int n);
     /* Of a box: moves the window of sums along columns by a row, and sums along a row, with room
-     * for @n + 2 reach + 1 @sums. */
+     * for @n + 2 reach samples and one sum more, rounded up to whole vectors. */
     void (*box_rows)(uint16_t *sums, const uint8_t *more, const uint8_t *less, int weight, int n);
     void (*box_columns)(const uint16_t *from, const struct box_taps *t, uint32_t *sums, uint8_t *to,
                         int n);

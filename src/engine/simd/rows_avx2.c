@@ -33,9 +33,15 @@ OP(V, v_mulhrs, (V a, V b), _mm256_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm256_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm256_mulhi_epu16(a, b))
 
-static inline V v_load_low_u8(const uint8_t *p)
+/* Bytes are interleaved within 128-bit halves, and so are the sums. */
+static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)
 {
-    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+    const __m256i p = _mm256_loadu_si256((const __m256i *)(const void *)a);
+    const __m256i q = _mm256_loadu_si256((const __m256i *)(const void *)b);
+    const __m256i unit = _mm256_set1_epi8(BLUR_UNIT);
+
+    *first = _mm256_maddubs_epi16(_mm256_unpacklo_epi8(p, q), unit);
+    *second = _mm256_maddubs_epi16(_mm256_unpackhi_epi8(p, q), unit);
 }
 
 static inline V v_load_u8(const uint8_t *p)
@@ -63,13 +69,35 @@ OP(I, i_low_s, (V a), _mm256_cvtepi16_epi32(_mm256_castsi256_si128(a)))
 OP(I, i_high_s, (V a), _mm256_cvtepi16_epi32(_mm256_extracti128_si256(a, 1)))
 OP(I, i_low_u, (V a), _mm256_cvtepu16_epi32(_mm256_castsi256_si128(a)))
 OP(I, i_high_u, (V a), _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)))
+OP(I, i_last, (I a), _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(7)))
 OP(I, i_add, (I a, I b), _mm256_add_epi32(a, b))
+OP(I, i_sub, (I a, I b), _mm256_sub_epi32(a, b))
 OP(I, i_shl7, (I a), _mm256_slli_epi32(a, 7))
 OP(I, i_from_f, (F a), _mm256_cvttps_epi32(a))
 
 static inline void v_store(int16_t *p, V a)
 {
     _mm256_storeu_si256((__m256i *)(void *)p, a);
+}
+
+OP(I, i_load, (const uint32_t *p), _mm256_loadu_si256((const __m256i *)(const void *)p))
+static inline void i_store(uint32_t *p, I a)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, a);
+}
+
+/* Within halves, and then what is in the lower one goes to the upper one. */
+static inline I i_running(I a)
+{
+    a = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
+    a = _mm256_add_epi32(a, _mm256_slli_si256(a, 8));
+    return _mm256_add_epi32(a, _mm256_shuffle_epi32(_mm256_permute2x128_si256(a, a, 0x08), 0xFF));
+}
+
+static inline void v_store_pair(int16_t *p, V first, V second)
+{
+    v_store(p, _mm256_permute2x128_si256(first, second, 0x20));
+    v_store(p + LANES, _mm256_permute2x128_si256(first, second, 0x31));
 }
 
 static inline void f_store(float *p, F a)

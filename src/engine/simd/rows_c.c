@@ -65,7 +65,6 @@ static inline void v_store(int16_t *p, V a)
 
 V_OP(v_set1, (int a), a)
 V_OP(v_dup, (uint32_t a), i % 2 ? a >> 16 : a)
-V_OP(v_load_low_u8, (const uint8_t *p), p[i])
 V_OP(v_load_u8, (const uint8_t *p), (p[i] - 128) * 256)
 V_OP(v_add, (V a, V b), a.lane[i] + b.lane[i])
 V_OP(v_sub, (V a, V b), a.lane[i] - b.lane[i])
@@ -80,6 +79,21 @@ V_OP(v_shr7_u, (V a), unsigned_lane(a, i) >> 7)
 V_OP(v_mulhrs, (V a, V b), (a.lane[i] * b.lane[i] + 16384) >> 15)
 V_OP(v_mullo, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i))
 V_OP(v_mulhi_u, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i) >> 16)
+
+/* BLUR_UNIT times the sums of bytes: 2 LANES of them, in an order that v_store_pair() undoes. */
+static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)
+{
+    for (int i = 0; i < LANES; i++) {
+        first->lane[i] = (int16_t)((a[i] + b[i]) * BLUR_UNIT);
+        second->lane[i] = (int16_t)((a[i + LANES] + b[i + LANES]) * BLUR_UNIT);
+    }
+}
+
+static inline void v_store_pair(int16_t *p, V first, V second)
+{
+    v_store(p, first);
+    v_store(p + LANES, second);
+}
 
 static inline V v_join(I low, I high)
 {
@@ -98,11 +112,34 @@ static inline void v_store_u8(uint8_t *p, V a)
         p[i] = (uint8_t)(a.lane[i] < 0 ? 0 : a.lane[i] > 255 ? 255 : a.lane[i]);
 }
 
+static inline I i_load(const uint32_t *p)
+{
+    I r;
+
+    memcpy(&r, p, sizeof(r));
+    return r;
+}
+
+static inline void i_store(uint32_t *p, I a)
+{
+    memcpy(p, &a, sizeof(a));
+}
+
+/* Each lane with those before it. */
+static inline I i_running(I a)
+{
+    for (int i = 1; i < LANES / 2; i++)
+        a.lane[i] += a.lane[i - 1];
+    return a;
+}
+
+HALF_OP(I, i_last, (I a), a.lane[LANES / 2 - 1])
 HALF_OP(I, i_low_s, (V a), a.lane[i])
 HALF_OP(I, i_high_s, (V a), a.lane[i + LANES / 2])
 HALF_OP(I, i_low_u, (V a), unsigned_lane(a, i))
 HALF_OP(I, i_high_u, (V a), unsigned_lane(a, i + LANES / 2))
 HALF_OP(I, i_add, (I a, I b), a.lane[i] + b.lane[i])
+HALF_OP(I, i_sub, (I a, I b), a.lane[i] - b.lane[i])
 HALF_OP(I, i_shl7, (I a), a.lane[i] * 128)
 HALF_OP(I, i_from_f, (F a), (int32_t)a.lane[i])
 

@@ -53,8 +53,6 @@ static inline V v_mulhi_u(V a, V b)
         vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high)));
 }
 
-OP_U(v_load_low_u8, (const uint8_t *p), vmovl_u8(vld1_u8(p)))
-
 static inline V v_load_u8(const uint8_t *p)
 {
     return vreinterpretq_s16_u16(veorq_u16(vshll_n_u8(vld1_u8(p), 8), vdupq_n_u16(0x8000)));
@@ -70,13 +68,43 @@ OP(I, i_low_s, (V a), vmovl_s16(vget_low_s16(a)))
 OP(I, i_high_s, (V a), vmovl_high_s16(a))
 OP(I, i_low_u, (V a), vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(U(a)))))
 OP(I, i_high_u, (V a), vreinterpretq_s32_u32(vmovl_high_u16(U(a))))
+OP(I, i_last, (I a), vdupq_laneq_s32(a, 3))
 OP(I, i_add, (I a, I b), vaddq_s32(a, b))
+OP(I, i_sub, (I a, I b), vsubq_s32(a, b))
 OP(I, i_shl7, (I a), vshlq_n_s32(a, 7))
 OP(I, i_from_f, (F a), vcvtq_s32_f32(a))
 
 static inline void v_store(int16_t *p, V a)
 {
     vst1q_s16(p, a);
+}
+
+static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)
+{
+    const uint8x16_t p = vld1q_u8(a), q = vld1q_u8(b);
+
+    *first = v_shl(vreinterpretq_s16_u16(vaddl_u8(vget_low_u8(p), vget_low_u8(q))), 6);
+    *second = v_shl(vreinterpretq_s16_u16(vaddl_high_u8(p, q)), 6);
+}
+
+static inline void v_store_pair(int16_t *p, V first, V second)
+{
+    v_store(p, first);
+    v_store(p + LANES, second);
+}
+
+OP(I, i_load, (const uint32_t *p), vreinterpretq_s32_u32(vld1q_u32(p)))
+static inline void i_store(uint32_t *p, I a)
+{
+    vst1q_u32(p, vreinterpretq_u32_s32(a));
+}
+
+static inline I i_running(I a)
+{
+    const I zero = vdupq_n_s32(0);
+
+    a = vaddq_s32(a, vextq_s32(zero, a, 3));
+    return vaddq_s32(a, vextq_s32(zero, a, 2));
 }
 
 static inline void f_store(float *p, F a)
