@@ -22,7 +22,7 @@ static const struct retry_limits patience = {
 static const struct retry_limits passing_patience = {
     .first_ns = PROBE_NS,
     .last_ns = LONGEST_NS,
-    .steady_ns = INT64_C(10000000000),
+    .steady_ns = INT64_C(5000000000),
 };
 
 static double budget_ns(const struct governor *g)
@@ -215,6 +215,7 @@ static bool fitted_for_long(const struct governor *g, int rung)
 static void go_down(struct governor *g)
 {
     const struct ladder *l = &g->config.ladder;
+    int lowest = l->lowest;
 
     /* A higher rung that was just tried costs more than the model said. */
     if (!cost_model_settled(&g->model))
@@ -227,12 +228,15 @@ static void go_down(struct governor *g)
         (void)retry_fails(&g->probe, &passing_patience, g->interval.t_last_ns);
         return;
     }
-    /* The model is far off: what to try next is the lowest rung with the mean, or one without. */
+    /* The mean, which takes long to come back, does not end with the first fall. After a second the
+     * model is far off: what to try next is the lowest rung with the mean, or one without. */
     if (++g->n_falls > 1 && g->limit > l->mean && l->lowest < l->mean)
         g->limit = l->mean;
+    else if (g->limit > l->mean && l->lowest < l->mean)
+        lowest = l->mean;
     do
         g->limit--; /* what costs no less fits no better */
-    while (g->limit > l->lowest && !fits_recently(g, g->limit, UP_MARGIN));
+    while (g->limit > lowest && !fits_recently(g, g->limit, UP_MARGIN));
 }
 
 /* Whether what begins on rung @first did on the way from @limit to @rung, or just has. */

@@ -8,7 +8,8 @@
  * high percentile, the second highest of the last GOVERNOR_WINDOW frames, so that one spike changes
  * nothing and a step in load acts after two frames. The present rung is judged by what it was
  * measured to cost, others by the model.
- *   down: at once, to the highest rung that fits.
+ *   down: at once, to the highest rung that fits. The mean over frames, which takes long to come
+ *         back, ends only where a rung with it was measured after a first step down.
  *   up:   one rung per frame, where the higher one would have fitted every frame of the last
  *         10 s, or where the load has clearly gone (scale below 0.8 of what it was). Noise
  *         around a constant load therefore cannot make the picture pump. Before the mean or the
@@ -25,7 +26,7 @@
  * rung to find out whether that is still so: a probe, which is not shown, so that the picture does
  * not flicker. Its last frame is measured: a filter that looks back does less in the first frames
  * after a gap. The next probe comes about a second later; where the filter came back and did not
- * hold for 10 s, the first one comes twice as late each time, up to a minute.
+ * hold for 5 s, the first one comes twice as late each time, up to a minute.
  *
  * The latency that counts is what the program adds, from when a frame could be read to the end of
  * the sink's write; the camera's own delay (camera_delay.h) is not held against anybody. */

@@ -193,7 +193,7 @@ static void test_seconds_of_overload(void **state)
     (void)state;
     start(&r, 10, 33333333, laptop);
     frames(&r, 60, 1.0);
-    assert_true(overload(&r, 3600, 600, 30, &flips) <= 6 * 40);
+    assert_true(overload(&r, 1800, 300, 30, &flips) <= 6 * 40);
     assert_int_equal(flips, 2 * 6);
     start(&r, 10, 33333333, laptop);
     (void)overload(&r, 1800, 60, 15, &flips);

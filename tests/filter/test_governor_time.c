@@ -342,6 +342,24 @@ static void test_bursts(void **state)
         }
 }
 
+/* Two frames that take long cost a radius for 10 s at most, and never the mean. */
+static void test_mean_outlasts_a_stall(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_ENGINES; k++)
+        for (double load = 5.0; load <= 45.0; load += 10.0) {
+            struct run r;
+
+            start_time(&r, &averaging, k);
+            frames(&r, 60, 1.0);
+            frames(&r, 2, load);
+            frames(&r, 330, 1.0);
+            for (int i = 0; i < r.n; i++)
+                assert_true(r.radius[i] >= r.governor.config.ladder.mean);
+            assert_int_equal(r.radius[r.n - 1], r.governor.config.ladder.top);
+        }
+}
+
 /* What held for long makes the next wait short again. */
 static void test_wait_is_forgotten(void **state)
 {
@@ -384,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_changed_ladder),
         cmocka_unit_test(test_first_frame_of_a_mean),
         cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_mean_outlasts_a_stall),
         cmocka_unit_test(test_wait_is_forgotten),
         cmocka_unit_test(test_search_is_tried_again),
         cmocka_unit_test(test_probes),
