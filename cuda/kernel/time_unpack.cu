@@ -1,4 +1,7 @@
-/* The first steps of a frame: taken apart, and its pyramid. */
+/* The first step of a frame: taken apart, with its pyramid.
+ *
+ * DESIGN. A thread block has 256x16 luma samples, which begin on multiples of those that a sample
+ * of the highest level is made of; so it needs nothing of others. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -123,8 +126,21 @@ template <int C, int HS, int VS> struct piece {
     uint32_t luma[2][COLUMNS / 4], chroma[2][2][n_c / 4];
 };
 
+#define WIDE (THREADS_X * COLUMNS) /* luma samples of a thread block */
+#define HIGH (2 * THREADS_Y)
+
+static_assert(WIDE >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == WIDE &&
+                  HIGH >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == HIGH &&
+                  TIME_PAD >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == TIME_PAD,
+              "whole samples of all levels");
+
+/* A thread block's part of each level. */
+struct pyramid {
+    uint16_t of[TIME_MAX_LEVEL + 1][HIGH / 2][WIDE / 2];
+};
+
 /* Level 1 from two rows of luma that begin at begin_of() @x; the nearest cells outside. */
-static __device__ __forceinline__ void sum_cells(const time_job &j, int x, int y,
+static __device__ __forceinline__ void sum_cells(const time_job &j, pyramid &p, int x, int y,
                                                  const uint32_t row[2][COLUMNS / 4])
 {
     const time_shape &s = j.shape;
@@ -147,6 +163,7 @@ static __device__ __forceinline__ void sum_cells(const time_job &j, int x, int y
             all[i] = at == 0 ? sum[0] : at == 1 ? sum[1] : at == 2 ? sum[2] : sum[3];
         }
     *to = make_uint2(all[0] | all[1] << 16, all[2] | all[3] << 16);
+    *reinterpret_cast<uint2 *>(&p.of[1][threadIdx.y][CELLS * threadIdx.x]) = *to;
 }
 
 template <int C, int HS, int VS>
@@ -253,7 +270,8 @@ static __device__ __forceinline__ void store_state(const time_job &j, int x, int
 }
 
 template <int C, int HS, int VS>
-static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, int y)
+static __device__ __forceinline__ bool unpack_cells(const time_job &j, pyramid &levels, int x,
+                                                    int y)
 {
     const bool inside = x >= 0 && x < j.shape.width && y >= 0 && y < j.shape.height;
     piece<C, HS, VS> p;
@@ -262,101 +280,89 @@ static __device__ __forceinline__ bool unpack_cells(const time_job &j, int x, in
         return false;
     load_piece(j, x, y, p);
     if (j.measures)
-        sum_cells(j, x, y, p.luma);
+        sum_cells(j, levels, x, y, p.luma);
     repeat_piece(j.shape, x, y, p);
     if (inside && !j.averages)
         store_state(j, x, y, p);
     return j.measures && store_now(j, x, y, p);
 }
 
+/* Samples @first to @last - 1 of a row or column of some level, of which a thread block has those
+ * from @begin on; and from where to where it stores them, with the padding if it is beside that. */
+struct range {
+    int begin, first, last, from, to;
+
+    __device__ __forceinline__ range(int block, int size, int k, int samples, int stored)
+    {
+        begin = (block * size - TIME_PAD) >> k;
+        first = max(begin, 0);
+        last = min(begin + (size >> k), samples);
+        from = first > 0 ? first : -TIME_LEVEL_PAD;
+        to = last < samples ? last : stored;
+    }
+
+    /* Where in its part the block has sample @i, or the nearest one. */
+    __device__ __forceinline__ int nearest(int i) const
+    {
+        return min(max(i, first), last - 1) - begin;
+    }
+};
+
+/* Level @k from the one below it. */
+static __device__ __forceinline__ void build_level(const time_job &j, pyramid &p, int k)
+{
+    const time_shape &s = j.shape;
+    const int width = s.level_width[k], height = s.level_height[k];
+    const range across(blockIdx.x, WIDE, k, width, s.level_stride[k] - TIME_LEVEL_PAD);
+    const range down(blockIdx.y, HIGH, k, height, height + TIME_LEVEL_PAD);
+    const int thread = threadIdx.y * THREADS_X + threadIdx.x;
+    const int column = thread % (WIDE >> k), row = thread / (WIDE >> k);
+    const int x = across.begin + column, y = down.begin + row;
+
+    if (x >= 0 && x < width && y >= 0 && y < height && row < HIGH >> k) {
+        const int right = 2 * column + (2 * x + 1 < s.level_width[k - 1]);
+        const int below = 2 * row + (2 * y + 1 < s.level_height[k - 1]);
+        const uint16_t *const upper = p.of[k - 1][2 * row], *const lower = p.of[k - 1][below];
+
+        p.of[k][row][column] = uint16_t(
+            (upper[2 * column] + upper[right] + lower[2 * column] + lower[right] + 2) >> 2);
+    }
+    __syncthreads();
+    if (across.first >= across.last || down.first >= down.last)
+        return;
+    for (int to_y = down.from + int(threadIdx.y); to_y < down.to; to_y += THREADS_Y)
+        for (int to_x = across.from + 2 * int(threadIdx.x); to_x < across.to;
+             to_x += 2 * THREADS_X) {
+            const uint16_t *const at = p.of[k][down.nearest(to_y)];
+
+            *reinterpret_cast<uint32_t *>(j.now.level[k] + to_y * s.level_stride[k] + to_x) =
+                at[across.nearest(to_x)] | uint32_t(at[across.nearest(to_x + 1)]) << 16;
+        }
+}
+
 template <int C, int HS, int VS>
 static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time_job j)
 {
-    const int x = COLUMNS * (blockIdx.x * THREADS_X + threadIdx.x) - TIME_PAD;
-    const int y = 2 * (blockIdx.y * THREADS_Y + threadIdx.y) - TIME_PAD;
+    __shared__ pyramid levels;
+    const int x = blockIdx.x * WIDE + COLUMNS * threadIdx.x - TIME_PAD;
+    const int y = blockIdx.y * HIGH + 2 * threadIdx.y - TIME_PAD;
     const bool real = x < j.shape.stride - TIME_PAD && y < j.shape.height + TIME_PAD;
 
     wait_for_before();
     let_next_start();
-    const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS>(j, x, y));
+    const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS>(j, levels, x, y));
 
     /* Thousands of writes to one place would take longer than all the rest. */
     if (differs && threadIdx.x + threadIdx.y == 0 &&
         *const_cast<const volatile uint32_t *>(&j.noise->changed) != j.number)
         j.noise->changed = j.number;
-}
-
-/* A sample of level K, from level 1. */
-template <int K> static __device__ int level_sample(const time_job &j, int x, int y)
-{
-    const int right = min(2 * x + 1, j.shape.level_width[K - 1] - 1);
-    const int below = min(2 * y + 1, j.shape.level_height[K - 1] - 1);
-
-    return (level_sample<K - 1>(j, 2 * x, 2 * y) + level_sample<K - 1>(j, right, 2 * y) +
-            level_sample<K - 1>(j, 2 * x, below) + level_sample<K - 1>(j, right, below) + 2) >>
-           2;
-}
-
-template <> __device__ int level_sample<1>(const time_job &j, int x, int y)
-{
-    return __ldg(j.now.level[1] + y * j.shape.level_stride[1] + x);
-}
-
-static __device__ int any_level_sample(const time_job &j, int level, int x, int y)
-{
-    x = clamp(x, j.shape.level_width[level] - 1);
-    y = clamp(y, j.shape.level_height[level] - 1);
-    switch (level) {
-    case 2:
-        return level_sample<2>(j, x, y);
-    case 3:
-        return level_sample<3>(j, x, y);
-    default:
-        return level_sample<4>(j, x, y);
-    }
-}
-
-/* How a launch that makes levels is divided: each of them has thread blocks of its own. */
-struct division {
-    int columns[TIME_MAX_LEVEL + 1], end[TIME_MAX_LEVEL + 1];
-};
-
-/* Two samples for each thread. */
-static __global__ void build_levels(const time_job j, const division d)
-{
-    const time_shape &s = j.shape;
-    int level = 2, block = blockIdx.x, x, y;
-
-    wait_for_before();
-    let_next_start();
-    while (block >= d.end[level])
-        level++;
-    block -= d.end[level - 1];
-    x = 2 * (block % d.columns[level] * THREADS_X + threadIdx.x) - TIME_LEVEL_PAD;
-    y = block / d.columns[level] * THREADS_Y + threadIdx.y - TIME_LEVEL_PAD;
-    if (x + TIME_LEVEL_PAD < s.level_stride[level] && y < s.level_height[level] + TIME_LEVEL_PAD)
-        *reinterpret_cast<uint32_t *>(j.now.level[level] + y * s.level_stride[level] + x) =
-            uint32_t(any_level_sample(j, level, x, y)) |
-            uint32_t(any_level_sample(j, level, x + 1, y)) << 16;
+    for (int k = 2; j.averages && k <= j.shape.top; k++)
+        build_level(j, levels, k);
 }
 
 static int blocks(int n, int per_block)
 {
     return (n + per_block - 1) / per_block;
-}
-
-static cudaError_t start_levels(const time_job &j, cudaStream_t stream)
-{
-    const time_shape &s = j.shape;
-    division d = {};
-    int n = 0;
-
-    for (int level = 2; level <= s.top; level++) {
-        d.columns[level] = blocks(s.level_stride[level], 2 * THREADS_X);
-        n += d.columns[level] * blocks(s.level_height[level] + 2 * TIME_LEVEL_PAD, THREADS_Y);
-        d.end[level] = n;
-    }
-    return start_early(build_levels, n, dim3(THREADS_X, THREADS_Y), 0, stream, j, d);
 }
 
 extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
@@ -368,10 +374,5 @@ extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
                         : !j->shape.hshift       ? unpack<3, 0, 0>
                         : !j->shape.vshift       ? unpack<3, 1, 0>
                                                  : unpack<3, 1, 1>;
-
-    cudaError_t status = start_early(kernel, grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j);
-
-    if (status == cudaSuccess && j->averages)
-        status = start_levels(*j, stream);
-    return bilateral_errno(status);
+    return bilateral_errno(start_early(kernel, grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j));
 }
