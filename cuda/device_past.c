@@ -131,7 +131,6 @@ static int reserve(struct device_past *t, const struct frame *f, int n_stored, b
 
 int device_past_init(struct device_past *t)
 {
-    cudaEvent_t *const events[] = {&t->unpacked, &t->searched, &t->compared};
     struct time_noise none = {0};
     struct noise unknown;
     cudaError_t status;
@@ -141,10 +140,6 @@ int device_past_init(struct device_past *t)
     none.share = unknown.share;
     status = cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking);
     if (status == cudaSuccess)
-        status = cudaStreamCreateWithFlags(&t->beside, cudaStreamNonBlocking);
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && status == cudaSuccess; i++)
-        status = cudaEventCreateWithFlags(events[i], cudaEventDisableTiming);
-    if (status == cudaSuccess)
         status = cudaMalloc((void **)&t->noise, sizeof(*t->noise));
     if (status == cudaSuccess)
         status = cudaMemcpy(t->noise, &none, sizeof(none), cudaMemcpyHostToDevice);
@@ -153,17 +148,10 @@ int device_past_init(struct device_past *t)
 
 void device_past_finish(struct device_past *t)
 {
-    const cudaEvent_t events[] = {t->unpacked, t->searched, t->compared};
-    const cudaStream_t streams[] = {t->beside, t->stream};
-
-    for (int i = 0; i < 2; i++)
-        if (streams[i]) {
-            (void)cudaStreamSynchronize(streams[i]);
-            (void)cudaStreamDestroy(streams[i]);
-        }
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        if (events[i])
-            (void)cudaEventDestroy(events[i]);
+    if (t->stream) {
+        (void)cudaStreamSynchronize(t->stream);
+        (void)cudaStreamDestroy(t->stream);
+    }
     (void)cudaFree(t->noise);
     (void)cudaFree(t->memory);
 }
@@ -287,36 +275,16 @@ static int mark(const struct device_past *t, int step)
     return t->marks ? bilateral_errno(cudaEventRecord(t->marks[step], t->stream)) : 0;
 }
 
-/* Has @to wait for what is on @from now. */
-static int follow(cudaStream_t to, cudaStream_t from, cudaEvent_t event)
-{
-    const cudaError_t status = cudaEventRecord(event, from);
-
-    return bilateral_errno(status == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : status);
-}
-
-/* A frame is compared with both guesses beside the steps that know nothing of it. */
-static int unpack(const struct device_past *t, const struct time_job *j)
-{
-    int r = time_unpack(j, t->stream);
-
-    if (r == 0 && j->averages && j->goes_on)
-        r = follow(t->beside, t->stream, t->unpacked);
-    return r == 0 && j->averages && j->goes_on ? time_compare_still(j, t->beside) : r;
-}
-
 static int search(const struct device_past *t, const struct time_job *j)
 {
-    int r = time_search(j, t->stream);
+    const int r = time_search(j, t->stream);
 
-    if (r == 0 && j->searches && j->goes_on)
-        r = follow(t->beside, t->stream, t->searched);
-    return r == 0 && j->searches && j->goes_on ? time_compare_moved(j, t->beside) : r;
+    return r == 0 && j->averages && j->goes_on ? time_compare_still(j, t->stream) : r;
 }
 
 static int average(const struct device_past *t, const struct time_job *j)
 {
-    const int r = j->goes_on ? follow(t->stream, t->beside, t->compared) : 0;
+    const int r = j->searches && j->goes_on ? time_compare_moved(j, t->stream) : 0;
 
     return r ? r : time_average(j, t->stream);
 }
@@ -331,7 +299,7 @@ static int launch(const struct device_past *t, struct time_job *j, const struct 
         if (r)
             break;
         if (step == 0)
-            r = unpack(t, j);
+            r = time_unpack(j, t->stream);
         else if (step == 1 && j->measures)
             r = search(t, j);
         else if (step == 2 && j->measures)

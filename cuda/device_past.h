@@ -3,9 +3,8 @@
  * filtered with it.
  *
  * All kernels of such frames follow each other on one stream, so each finds what the one before
- * left; only copies over the bus overlap with them, and within a frame the kernels that compare it
- * with what was predicted. Nothing waits for the host. Context: one thread; zeroed memory is good
- * for all functions. */
+ * left; only copies over the bus overlap with them. Nothing waits for the host. Context: one
+ * thread; zeroed memory is good for all functions. */
 #include "cuda/kernel/time.h"
 #include "engine/engine.h"
 #include "engine/time/past.h"
@@ -15,8 +14,6 @@
 struct device_past {
     struct past chain;
     cudaStream_t stream;
-    cudaStream_t beside; /* compares */
-    cudaEvent_t unpacked, searched, compared;
     struct time_noise *noise;
     uint8_t *memory; /* of pictures of one shape */
     size_t size;

@@ -3,9 +3,10 @@
  *
  * The arithmetic is that of engine/time/average.h, motion.h, noise_blocks.h and filter/noise.h.
  * Vectors and sums of noise are integers, the very ones of the reference. For a frame start, on one
- * stream and in this order, time_unpack(), time_search(), time_measure() and time_average() as far
- * as the filter needs them, and time_filter_start() at the end. What compares may run beside.
- * Functions return 0 or -errno. Context: any thread; the current device is meant. */
+ * stream and in this order, as far as the filter needs them, time_unpack(), time_search(),
+ * time_compare_still(), time_measure(), time_compare_moved() and time_average(), and
+ * time_filter_start() at the end. Functions return 0 or -errno. Context: any thread; the current
+ * device is meant. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -113,13 +114,15 @@ int time_unpack(const struct time_job *j, cudaStream_t stream);
 /* The vectors, if it searches and goes on. */
 int time_search(const struct time_job *j, cudaStream_t stream);
 
-/* `still` from what was unpacked; and `moved` from the vectors, where there are any that are not 0,
- * which also writes what they predict there to `state`. */
+/* `still` from what was unpacked. */
 int time_compare_still(const struct time_job *j, cudaStream_t stream);
-int time_compare_moved(const struct time_job *j, cudaStream_t stream);
 
 /* Noise, and all tables that depend on it. */
 int time_measure(const struct time_job *j, cudaStream_t stream);
+
+/* `moved` from the vectors, where there are any that are not 0, which also writes what they predict
+ * there to `state`. */
+int time_compare_moved(const struct time_job *j, cudaStream_t stream);
 
 /* `state` from `old`, of which both were compared. */
 int time_average(const struct time_job *j, cudaStream_t stream);

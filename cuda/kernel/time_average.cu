@@ -207,36 +207,30 @@ static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uin
 
 /* --- all of it --- */
 
-/* Tables, and whether anything moves in the tile. */
-template <int C> static __device__ __forceinline__ bool prepare(const time_job &j, tile<C> &t)
+/* Whether anything moves in the tile's blocks and those near them; returns whether it does in the
+ * thread's own. */
+template <int C> static __device__ __forceinline__ bool find_moving(const time_job &j, tile<C> &t)
 {
-    const int i = threadIdx.x, col = tile_x() / BLOCK_CELLS + i % (WIDE / BLOCK_CELLS);
-    const int row = tile_y() / BLOCK_CELLS + i / (WIDE / BLOCK_CELLS);
+    const int i = threadIdx.x, x = i % MOVES_WIDE, y = i / MOVES_WIDE;
+    const int col = tile_x() / BLOCK_CELLS - 2 + x, row = tile_y() / BLOCK_CELLS - 2 + y;
     bool moves = false;
 
-    if (i < BLOCKS) {
-        t.counted[i] = 0;
-        if (j.goes_on && col < j.shape.cols[0] && row < j.shape.rows[0])
-            moves = moves_at(j, col, row);
-    }
-    for (int k = i; k < 256; k += THREADS) {
+    if (y >= MOVES_HIGH)
+        return false;
+    if (j.goes_on && col >= 0 && row >= 0 && col < j.shape.cols[0] && row < j.shape.rows[0])
+        moves = moves_at(j, col, row);
+    t.moves[y][x] = moves;
+    return moves && x > 1 && x < MOVES_WIDE - 2 && y > 1 && y < MOVES_HIGH - 2;
+}
+
+template <int C> static __device__ __forceinline__ void fill_tables(const time_job &j, tile<C> &t)
+{
+    for (int k = threadIdx.x; k < 256; k += THREADS) {
         const float nu2 = __ldg(&j.noise->nu2[k]);
 
         t.nu2[k] = nu2;
         t.most[k] = 2.5f * sqrtf(nu2);
     }
-    return __syncthreads_or(moves);
-}
-
-template <int C> static __device__ __forceinline__ void find_near(const time_job &j, tile<C> &t)
-{
-    const int i = threadIdx.x;
-    const int col = tile_x() / BLOCK_CELLS - 1 + i % NEAR_WIDE;
-    const int row = tile_y() / BLOCK_CELLS - 1 + i / NEAR_WIDE;
-
-    if (i < NEAR_WIDE * NEAR_HIGH)
-        t.near[i / NEAR_WIDE][i % NEAR_WIDE] =
-            moves_near(j, clamp(col, j.shape.cols[0] - 1), clamp(row, j.shape.rows[0] - 1));
 }
 
 /* The mean in a thread's cells from (@cx, @cy) on; samples are on their way while guesses are
@@ -257,7 +251,7 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     make_guess<C, false>(j, t, x, y, still);
     if (MOVES) {
         judge<C>(j, t, x, y, still);
-        find_near<C>(j, t);
+        find_near<C>(t);
         make_guess<C, true>(j, t, x, y, moved);
     }
 #pragma unroll
@@ -291,10 +285,14 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     float n[CELLS] = {};
     uint32_t counted = 0;
 
-    wait_for_before();
     let_next_start();
-    const bool moves = prepare<C>(j, t), changes = j.goes_on && is_new(j);
+    if (threadIdx.x < BLOCKS)
+        t.counted[threadIdx.x] = 0;
+    const bool moves = __syncthreads_or(find_moving<C>(j, t)), changes = j.goes_on && is_new(j);
 
+    wait_for_before();
+    fill_tables<C>(j, t);
+    __syncthreads();
     if (changes && moves)
         average_cells<C, HS, VS, true>(j, t, cx, cy, n);
     else if (changes)

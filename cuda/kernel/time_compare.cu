@@ -1,17 +1,22 @@
 /* Steps 1 and 2 of engine/time/average.h as far as they need no noise: E and |e|^2 of each cell.
  *
- * DESIGN. A lane has a column of cells, four of them, as high as a block that moves; the outer
- * lanes of a warp are there for the ones beside them. Going down, each row of samples adds to two
- * cells. Differences are whole stored steps with 2^15 added, two in a word, so that sums are exact.
- * Along the motion a warp predicts the rows of its own blocks, with one vector for each lane; those
- * above and below it gets from the warps beside it, if these have them. */
+ * DESIGN. A lane has a column of cells: four of them, as high as a block that moves, or two along
+ * the motion; the outer lanes of a warp are there for the ones beside them. Going down, each row of
+ * samples adds to two cells. Differences are whole stored steps with 2^15 added, two in a word, so
+ * that sums are exact. Along the motion a warp predicts the rows of its own cells, with one vector
+ * for each lane; those above and below it gets from the warps beside it. Where little moves, a few
+ * warps take long, so they should have little to do.
+ *
+ * Neither kernel needs the one started before it, and both fill the device where that one does not:
+ * the last step of the search, and the thread block that follows the noise. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_predict.cuh"
 
-#define STILL_WARPS 8
-#define MOVED_WARPS 4
+#define STILL_WARPS 4
+#define MOVED_WARPS 8
 #define OWN_LANES 30
-#define ROWS (2 * BLOCK_CELLS) /* of luma in a block */
+#define MOVED_CELLS 2 /* of a lane; one block has them all */
+#define ROWS (2 * MOVED_CELLS)
 #define ALL 0xffffffffu
 #define BIAS 32768u
 #define TENT 64 /* sum of the weights 1 3 3 1, both ways */
@@ -186,12 +191,12 @@ struct place {
     int cx, column, cy;
     bool own; /* not beside those of another warp only */
 
-    __device__ __forceinline__ explicit place(const time_shape &s)
+    __device__ __forceinline__ place(const time_shape &s, int cells)
     {
         const int lane = threadIdx.x % 32;
 
         cx = blockIdx.x * OWN_LANES + lane - 1;
-        cy = (blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32) * BLOCK_CELLS;
+        cy = (blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32) * cells;
         column = clamp(cx, s.cells_x - 1);
         own = lane > 0 && lane <= OWN_LANES && cx < s.cells_x;
     }
@@ -225,13 +230,10 @@ static __device__ __forceinline__ void store_cell(const time_job &j, time_cell *
 
 /* With what stands still. */
 template <int C, int HS, int VS>
-static __global__ void __launch_bounds__(32 * STILL_WARPS, 6) compare_still(const time_job j)
+static __device__ __forceinline__ void compare_column(const time_job &j, const place &at)
 {
-    const place at(j.shape);
     row_sums<C> upper = {}; /* what a cell has so far */
 
-    if (at.cy >= j.shape.cells_y)
-        return;
 #pragma unroll
     for (int k = 0; k <= BLOCK_CELLS; k++) {
         row_sums<C> row[2];
@@ -252,6 +254,19 @@ static __global__ void __launch_bounds__(32 * STILL_WARPS, 6) compare_still(cons
             store_cell<C>(j, j.still, at, k - 1, tent, upper.square + row[0].square);
         upper.square = row[1].square;
     }
+}
+
+template <int C, int HS, int VS>
+static __global__ void __launch_bounds__(32 * STILL_WARPS, 8) compare_still(const time_job j)
+{
+    const place at(j.shape, BLOCK_CELLS);
+
+    if (!j.searches)
+        wait_for_before();
+    let_next_start();
+    if (at.cy < j.shape.cells_y)
+        compare_column<C, HS, VS>(j, at);
+    end_after_before();
 }
 
 /* --- along the motion --- */
@@ -287,7 +302,7 @@ template <int C, int HS, int VS> struct guess_column {
     }
 };
 
-/* Whether anything moves in a warp's blocks, which are eight, or in those around them. */
+/* Whether anything moves in the blocks that a warp has, or in those around them. */
 static __device__ __forceinline__ bool anything_moves(const time_job &j, const place &at)
 {
     const int lane = threadIdx.x % 32, across = 10;
@@ -302,15 +317,15 @@ static __device__ __forceinline__ bool anything_moves(const time_job &j, const p
 enum { ABOVE, BELOW, SIDES };
 
 template <int C> struct shared_rows {
-    uint32_t own[MOVED_WARPS][SIDES][C][32];    /* a warp's first and last */
-    uint32_t single[MOVED_WARPS][SIDES][C][32]; /* those beside them, which no other warp has */
-    bool known[MOVED_WARPS];
+    uint32_t own[MOVED_WARPS][SIDES][C][32]; /* a warp's first and last */
+    uint32_t beside[SIDES][C][32];           /* those beside the thread block */
+    bool near[MOVED_WARPS];                  /* what moves */
 };
 
-/* A warp's sums so far: of whole cells, but for the rows above and below them. */
+/* A warp's sums: of whole cells, but for the rows above and below them. */
 template <int C> struct strip {
-    uint32_t tent[BLOCK_CELLS][C];
-    float square[BLOCK_CELLS];
+    uint32_t tent[MOVED_CELLS][C];
+    float square[MOVED_CELLS];
 };
 
 template <int C>
@@ -321,7 +336,6 @@ static __device__ __forceinline__ void share(uint32_t to[C][32], const row_sums<
         to[c][threadIdx.x % 32] = sums.tent[c];
 }
 
-/* Also stores the cells that lack nothing. */
 template <int C, int HS, int VS>
 static __device__ __forceinline__ void add_rows(const time_job &j, const place &at,
                                                 uint32_t own[SIDES][C][32], strip<C> &to)
@@ -334,7 +348,7 @@ static __device__ __forceinline__ void add_rows(const time_job &j, const place &
     guess.begin(j, at.column, 2 * at.cy, v);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const int y = 2 * at.cy + i, k = i / 2, beside = i % 2 ? k + 1 : k - 1;
+        const int y = 2 * at.cy + i, k = i / 2, beside = k + (i % 2 ? 1 : -1);
         const bool inside = y < j.shape.height; /* else the last row is repeated */
 
         guess.predict(j, i);
@@ -351,13 +365,10 @@ static __device__ __forceinline__ void add_rows(const time_job &j, const place &
 #pragma unroll
         for (int c = 0; c < C; c++) {
             to.tent[k][c] += 3 * sums.tent[c];
-            if (beside >= 0 && beside < BLOCK_CELLS)
-                to.tent[beside % BLOCK_CELLS][c] += sums.tent[c];
+            if (beside >= 0 && beside < MOVED_CELLS)
+                to.tent[beside % MOVED_CELLS][c] += sums.tent[c];
         }
         to.square[k] += sums.square;
-        if (i % 2 == 0 && beside > 0)
-            store_cell<C>(j, j.moved, at, beside, to.tent[beside % BLOCK_CELLS],
-                          to.square[beside % BLOCK_CELLS]);
     }
     share<C>(own[BELOW], sums);
 }
@@ -368,29 +379,35 @@ static __device__ __forceinline__ int row_beside(const place &at, int side)
     return 2 * at.cy + (side == ABOVE ? -1 : ROWS);
 }
 
-template <int C>
-static __device__ __forceinline__ bool is_shared(const shared_rows<C> &rows, int side)
+/* The warp that has it; none of the thread block does if it is less than 0. */
+static __device__ __forceinline__ int warp_beside(int side)
 {
     const int warp = threadIdx.x / 32 + (side == ABOVE ? -1 : 1);
 
-    return warp >= 0 && warp < MOVED_WARPS && rows.known[warp];
+    return warp < MOVED_WARPS ? warp : -1;
 }
 
-/* Adds up the rows beside that no other warp has. */
+/* Adds up rows beside the cells of warps near what moves. Where their own warp is not near, it has
+ * nothing else to do. */
 template <int C, int HS, int VS>
-static __device__ __forceinline__ void add_single_rows(const time_job &j, const place &at,
+static __device__ __forceinline__ void add_rows_beside(const time_job &j, const place &at,
                                                        shared_rows<C> &rows)
 {
+    const int warp = threadIdx.x / 32;
+
 #pragma unroll 1
     for (int side = 0; side < SIDES; side++) {
-        const int y = row_beside(at, side);
+        const int other = warp_beside(side);
+        const bool wanted = rows.near[warp] ? other < 0 : other >= 0 && rows.near[other];
+        const int y = row_beside(at, side) + (rows.near[warp] ? 0 : side == ABOVE ? 1 : -1);
         guess_column<C, HS, VS> guess;
 
-        if (y < 0 || y >= j.shape.height || is_shared<C>(rows, side))
+        if (!wanted || y < 0 || y >= j.shape.height)
             continue;
         guess.begin(j, at.column, y, vector_at(j, 2 * at.column, y));
         guess.predict(j, 0);
-        share<C>(rows.single[threadIdx.x / 32][side], compare_row<C, HS, VS>(j, at, y, guess.row));
+        share<C>(other < 0 ? rows.beside[side] : rows.own[warp][side],
+                 compare_row<C, HS, VS>(j, at, y, guess.row));
     }
 }
 
@@ -400,11 +417,11 @@ static __device__ __forceinline__ void
 finish_cell(const time_job &j, const place &at, const shared_rows<C> &rows, int side, strip<C> &s)
 {
     const int warp = threadIdx.x / 32, y = row_beside(at, side);
-    const int k = side == ABOVE ? 0 : BLOCK_CELLS - 1;
+    const int k = side == ABOVE ? 0 : MOVED_CELLS - 1;
+    const int other = warp_beside(side);
     const uint32_t(*const row)[32] = y < 0 || y >= j.shape.height ? rows.own[warp][side]
-                                     : !is_shared<C>(rows, side)  ? rows.single[warp][side]
-                                     : side == ABOVE              ? rows.own[warp - 1][BELOW]
-                                                                  : rows.own[warp + 1][ABOVE];
+                                     : other < 0                  ? rows.beside[side]
+                                                                  : rows.own[other][!side];
 
 #pragma unroll
     for (int c = 0; c < C; c++)
@@ -414,33 +431,33 @@ finish_cell(const time_job &j, const place &at, const shared_rows<C> &rows, int 
 
 /* Along the motion, near what moves. */
 template <int C, int HS, int VS>
-static __global__ void __launch_bounds__(32 * MOVED_WARPS, 6) compare_moved(const time_job j)
+static __global__ void __launch_bounds__(32 * MOVED_WARPS, 3) compare_moved(const time_job j)
 {
     __shared__ shared_rows<C> rows;
     const int warp = threadIdx.x / 32;
-    const place at(j.shape);
+    const place at(j.shape, MOVED_CELLS);
     const bool near = at.cy < j.shape.cells_y && anything_moves(j, at);
     strip<C> s;
 
+    let_next_start();
     if (threadIdx.x % 32 == 0)
-        rows.known[warp] = near;
-    if (!__syncthreads_or(near))
-        return;
-    if (near) {
-        add_single_rows<C, HS, VS>(j, at, rows);
+        rows.near[warp] = near;
+    __syncthreads();
+    add_rows_beside<C, HS, VS>(j, at, rows);
+    if (near)
         add_rows<C, HS, VS>(j, at, rows.own[warp], s);
-    }
     __syncthreads();
     if (near) {
         finish_cell<C>(j, at, rows, ABOVE, s);
         finish_cell<C>(j, at, rows, BELOW, s);
     }
+    end_after_before();
 }
 
-/* Thread blocks of @warps. */
-static dim3 grid_of(const time_shape &s, int warps)
+/* Thread blocks of @warps whose lanes have @cells. */
+static dim3 grid_of(const time_shape &s, int warps, int cells)
 {
-    const int rows = warps * BLOCK_CELLS;
+    const int rows = warps * cells;
 
     return dim3((s.cells_x + OWN_LANES - 1) / OWN_LANES, (s.cells_y + rows - 1) / rows);
 }
@@ -453,8 +470,8 @@ extern "C" int time_compare_still(const time_job *j, cudaStream_t stream)
                         : !s.vshift       ? compare_still<3, 1, 0>
                                           : compare_still<3, 1, 1>;
 
-    kernel<<<grid_of(s, STILL_WARPS), 32 * STILL_WARPS, 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
+    return bilateral_errno(
+        start_early(kernel, grid_of(s, STILL_WARPS, BLOCK_CELLS), 32 * STILL_WARPS, 0, stream, *j));
 }
 
 extern "C" int time_compare_moved(const time_job *j, cudaStream_t stream)
@@ -465,6 +482,6 @@ extern "C" int time_compare_moved(const time_job *j, cudaStream_t stream)
                         : !s.vshift       ? compare_moved<3, 1, 0>
                                           : compare_moved<3, 1, 1>;
 
-    kernel<<<grid_of(s, MOVED_WARPS), 32 * MOVED_WARPS, 0, stream>>>(*j);
-    return bilateral_errno(cudaGetLastError());
+    return bilateral_errno(
+        start_early(kernel, grid_of(s, MOVED_WARPS, MOVED_CELLS), 32 * MOVED_WARPS, 0, stream, *j));
 }

@@ -35,18 +35,6 @@ static __device__ __forceinline__ bool moves_at(const time_job &j, int col, int 
     return v.x || v.y;
 }
 
-/* Whether anything moves in a block of 8x8 or in those around it. Only there a guess along the
- * motion differs from what stands still. */
-static __device__ __forceinline__ bool moves_near(const time_job &j, int col, int row)
-{
-    bool moves = false;
-
-    for (int y = max(row - 1, 0); y <= min(row + 1, j.shape.rows[0] - 1); y++)
-        for (int x = max(col - 1, 0); x <= min(col + 1, j.shape.cols[0] - 1); x++)
-            moves |= moves_at(j, x, y);
-    return moves;
-}
-
 /* What @selector takes of @word as a number: it becomes the low mantissa bits of 2^23. */
 static __device__ __forceinline__ float number(uint32_t word, uint32_t selector)
 {

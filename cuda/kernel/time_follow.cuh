@@ -1,5 +1,8 @@
 #pragma once
-/* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame. */
+/* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame.
+ *
+ * DESIGN. All wait for this thread block, so it goes to memory as seldom as it can: what was known
+ * before is there when the counts are, and stays in shared memory. */
 #include "cuda/kernel/time_device.cuh"
 #include "filter/noise_follow.h"
 
@@ -59,11 +62,14 @@ static __device__ double low_variance(const class_counts &k, int lane)
     return who ? 1.2 * __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
 }
 
-/* What the frame says of each class, and of the share that is left. */
+/* What is known of the noise, what the frame says of each class, and of the share that is left. */
 struct measured {
+    double variance[TIME_CLASSES], low[TIME_CLASSES], share;
+    int above[TIME_CLASSES], n_frames;
+    bool is_new;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
-    unsigned long long blocks, left; /* where no more than noise was measured */
+    unsigned long long blocks[TIME_CLASSES], left[TIME_CLASSES]; /* where no more than noise was */
 };
 
 /* The nearest class with enough blocks; -1: there is none. For a whole warp. */
@@ -81,27 +87,50 @@ static __device__ int nearest_class(const measured &m, int c, int lane)
     return -1;
 }
 
-/* noise_update(): a thread for each class, and one for the share. */
-static __device__ void update(const time_job &j, const measured &m)
+/* What was known before. */
+static __device__ void recall(const time_job &j, measured &m)
 {
-    time_noise &n = *j.noise;
+    const time_noise &n = *j.noise;
+    const int c = threadIdx.x;
+
+    if (c < TIME_CLASSES) {
+        m.variance[c] = n.variance[c];
+        m.low[c] = n.low[c];
+        m.above[c] = n.above[c];
+    }
+    if (c == TIME_CLASSES) {
+        m.share = n.share;
+        m.n_frames = n.n_frames;
+        m.is_new = is_new(j);
+    }
+    __syncthreads();
+}
+
+/* noise_update(): a thread for each class, and one for the share. */
+static __device__ void update(const time_job &j, measured &m)
+{
     const enum noise_compared compared = !j.goes_on   ? NOISE_FIRST
                                          : j.searches ? NOISE_NEXT
                                                       : NOISE_AT_MOST;
-    const int c = threadIdx.x, n_frames = n.n_frames;
+    const int c = threadIdx.x;
 
     if (c < TIME_CLASSES) {
-        noise_follow(&n.variance[c], &n.above[c], &n.low[c], m.now[c], n_frames, compared);
-    } else if (c == TIME_CLASSES) {
-        const double share =
-            fmax(double(m.left) / double(m.blocks) / NOISE_SHARE, NOISE_LEAST_SHARE);
+        noise_follow(&m.variance[c], &m.above[c], &m.low[c], m.now[c], m.n_frames, compared);
+    } else if (c == TIME_CLASSES && j.goes_on) {
+        unsigned long long blocks = 0, left = 0;
 
-        if (j.goes_on && m.blocks)
-            n.share = n_frames < 2 ? share : n.share + 0.1 * (share - n.share);
+        for (int k = 0; k < TIME_CLASSES; k++) {
+            blocks += m.blocks[k];
+            left += m.left[k];
+        }
+        const double share = fmax(double(left) / double(blocks) / NOISE_SHARE, NOISE_LEAST_SHARE);
+
+        if (blocks)
+            m.share = m.n_frames < 2 ? share : m.share + 0.1 * (share - m.share);
     }
     __syncthreads();
     if (c == 0)
-        n.n_frames = n_frames + 1;
+        m.n_frames++;
 }
 
 /* Returns, in lane 0, how many blocks have no noise at all, which are left out. */
@@ -161,8 +190,8 @@ static __device__ void add_share(measured &m, const class_counts &k, const uint3
         share += __shfl_xor_sync(0xffffffffu, share, away);
     }
     if (lane == 0) {
-        atomicAdd(&m.blocks, blocks);
-        atomicAdd(&m.left, share);
+        m.blocks[threadIdx.x / 32] = blocks;
+        m.left[threadIdx.x / 32] = share;
     }
 }
 
@@ -185,15 +214,13 @@ static __device__ bool take_counts(const time_job &j, measured &m)
         m.n[warp] = k.all;
         m.drawn[warp] = drawn;
     }
-    if (threadIdx.x == 0)
-        m.blocks = m.left = 0;
     __syncthreads();
     nearest = nearest_class(m, warp, lane);
     if (is_drawn(m, lane)) {
         now = 0.0;
     } else if (nearest < 0) {
         n_all = variance_of_all(*j.noise, 0, TIME_CLASSES - 1, lane, &now);
-        if (!n_all && j.noise->n_frames < 2) /* else it is too dark to tell */
+        if (!n_all && m.n_frames < 2) /* else it is too dark to tell */
             n_all = variance_of_all(*j.noise, TIME_CLASSES, TIME_CLASSES, lane, &now);
     } else {
         now = m.own[nearest];
@@ -206,53 +233,72 @@ static __device__ bool take_counts(const time_job &j, measured &m)
 }
 
 /* noise_variance() */
-static __device__ double variance_at(const time_noise &n, double y)
+static __device__ double variance_at(const measured &m, double y)
 {
     const double at = (y - 16.0) / 32.0;
     const int c = at < 0.0 ? 0 : min(int(at), TIME_CLASSES - 2);
     const double part = fmin(fmax(at - c, 0.0), 1.0);
 
-    return fmax(n.variance[c] + part * (n.variance[c + 1] - n.variance[c]), 1.0);
+    return fmax(m.variance[c] + part * (m.variance[c + 1] - m.variance[c]), 1.0);
 }
 
-static __device__ void fill_tables(const time_job &j)
+/* Returns whether a sigma of the thread's does not suit. */
+static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = variance_at(n, i), frames = double(i) / j.count_steps;
-    const double full = fmin(fmax(frames - j.frames + 1.0, 0.0), 1.0);
-    const double sigma = j.sigma_color > 0.0 ? j.sigma_color : j.sigma_factor * sqrt(nu2);
-    const float share = powf(float(frames + (j.frames - 1) * full * full), -1.2f) + 0.001f;
+    const double nu2 = variance_at(m, i);
+    const double sigma2 =
+        j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : j.sigma_factor * j.sigma_factor * nu2;
+    const float frames = float(i) * j.inv_count_steps;
+    const float full = fminf(fmaxf(frames - float(j.frames - 1), 0.0f), 1.0f);
+    const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
 
     n.nu2[i] = float(nu2);
-    n.inv_two_sc2[i] = float(0.5 / (sigma * sigma));
-    n.inv_share[i] = i ? 1.0f / share : 1.0f;
+    n.inv_two_sc2[i] = __fdividef(0.5f, float(sigma2));
+    n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
     if (i == 0) {
-        n.rho = float(n.share);
-        n.three_kappa = 3.0f * 0.0071f * powf(float(n.share / 0.14), 1.7f);
+        n.rho = float(m.share);
+        n.three_kappa = 3.0f * 0.0071f * __powf(float(m.share) * (1.0f / 0.14f), 1.7f);
     }
-    if (sigma < j.least_sigma || sigma > j.most_sigma)
-        n.unsuited = 1;
+    return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;
 }
 
+static __device__ void keep(const time_job &j, const measured &m)
+{
+    time_noise &n = *j.noise;
+    const int i = threadIdx.x;
+
+    for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
+        n.blocks[0][k] = n.left[0][k] = 0;
+    if (i < TIME_CLASSES) {
+        j.report->variance[i] = n.variance[i] = m.variance[i];
+        n.low[i] = m.low[i];
+        n.above[i] = m.above[i];
+    }
+    if (i == 0) {
+        n.share = m.share;
+        j.report->n_frames = n.n_frames = m.n_frames;
+    }
+}
+
+/* What is not counted yet is known when it begins. */
 static __device__ void time_follow_noise(const time_job &j)
 {
     __shared__ measured m;
 
-    if (is_new(j)) {
+    recall(j, m);
+    wait_for_before();
+    if (m.is_new) {
         if (take_counts(j, m))
             update(j, m);
-    } else if (j.noise->n_frames == 1 && threadIdx.x < TIME_CLASSES) {
-        j.noise->variance[threadIdx.x] = 0.0; /* noise_repeat() */
-    }
-    if (threadIdx.x == 0) {
-        j.noise->unsuited = 0;
-        j.report->n_frames = j.noise->n_frames;
+    } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
+        m.variance[threadIdx.x] = 0.0; /* noise_repeat() */
     }
     __syncthreads();
-    fill_tables(j);
-    for (int i = threadIdx.x; i < (TIME_CLASSES + 1) * TIME_BINS; i += 32 * WARPS)
-        j.noise->blocks[0][i] = j.noise->left[0][i] = 0;
-    if (threadIdx.x < TIME_CLASSES)
-        j.report->variance[threadIdx.x] = j.noise->variance[threadIdx.x];
+    const bool unsuited = __syncthreads_or(fill_tables(j, m));
+
+    if (threadIdx.x == 0)
+        j.noise->unsuited = unsuited;
+    keep(j, m);
 }

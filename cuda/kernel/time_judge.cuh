@@ -21,6 +21,8 @@
 #define THREADS (WIDE * HIGH / CELLS)
 #define NEAR_WIDE (E_WIDE / BLOCK_CELLS) /* blocks */
 #define NEAR_HIGH (E_HIGH / BLOCK_CELLS)
+#define MOVES_WIDE (NEAR_WIDE + 2)
+#define MOVES_HIGH (NEAR_HIGH + 2)
 #define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
 
@@ -34,10 +36,11 @@ template <int C> union terms {
 
 template <int C> struct tile {
     terms<C> of;
-    float column[C][L_HIGH][E_WIDE]; /* sums over 7 rows */
-    float nu2[256], most[256];       /* by luma; 2.5 nu */
-    bool near[NEAR_HIGH][NEAR_WIDE]; /* blocks in which or beside which something moves */
-    uint32_t counted[BLOCKS];        /* of each block */
+    float column[C][L_HIGH][E_WIDE];    /* sums over 7 rows */
+    float nu2[256], most[256];          /* by luma; 2.5 nu */
+    bool moves[MOVES_HIGH][MOVES_WIDE]; /* whether a block does */
+    bool near[NEAR_HIGH][NEAR_WIDE];    /* blocks in which or beside which something moves */
+    uint32_t counted[BLOCKS];           /* of each block */
 };
 
 /* The tile's first cell. */
@@ -86,25 +89,51 @@ static __device__ __forceinline__ float base_of(float m)
     return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
 }
 
+/* Whether anything moves in a block of 8x8 or in those around it. Only there a guess along the
+ * motion differs from what stands still. */
+template <int C> static __device__ __forceinline__ void find_near(tile<C> &t)
+{
+    const int x = threadIdx.x % NEAR_WIDE, y = threadIdx.x / NEAR_WIDE;
+    bool near = false;
+
+    if (y >= NEAR_HIGH)
+        return;
+#pragma unroll
+    for (int i = 0; i < 9; i++)
+        near |= t.moves[y + i / 3][x + i % 3];
+    t.near[y][x] = near;
+}
+
+#define E_LOADS ((E_WIDE * E_HIGH + THREADS - 1) / THREADS) /* of a thread */
+
 template <int C, bool ALONG>
 static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &t)
 {
     const time_shape &s = j.shape;
+    float4 cell[E_LOADS];
+    int luma[E_LOADS];
 
-#pragma unroll 4
-    for (int i = threadIdx.x; i < E_WIDE * E_HIGH; i += THREADS) {
-        const int row = i / E_WIDE, column = i % E_WIDE;
-        const int cx = clamp(tile_x() - E_HALO + column, s.cells_x - 1);
-        const int cy = clamp(tile_y() - E_HALO + row, s.cells_y - 1);
+#pragma unroll
+    for (int k = 0; k < E_LOADS; k++) {
+        const int i = min(int(threadIdx.x) + k * THREADS, E_WIDE * E_HIGH - 1);
+        const int cx = clamp(tile_x() - E_HALO + i % E_WIDE, s.cells_x - 1);
+        const int cy = clamp(tile_y() - E_HALO + i / E_WIDE, s.cells_y - 1);
         const bool near =
             ALONG &&
             t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
-        const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
-        const float most = t.most[luma_at(j, cx, cy)], e[3] = {cell.x, cell.y, cell.z};
+
+        cell[k] = load_cell(near ? j.moved : j.still, s, cx, cy);
+        luma[k] = luma_at(j, cx, cy);
+    }
+#pragma unroll
+    for (int k = 0; k < E_LOADS; k++) {
+        const int i = threadIdx.x + k * THREADS;
+        const float most = t.most[luma[k]], e[3] = {cell[k].x, cell[k].y, cell[k].z};
 
 #pragma unroll
         for (int c = 0; c < C; c++)
-            t.of.e[c][row][column] = fminf(fmaxf(e[c], -most), most);
+            if (i < E_WIDE * E_HIGH)
+                t.of.e[c][i / E_WIDE][i % E_WIDE] = fminf(fmaxf(e[c], -most), most);
     }
 }
 

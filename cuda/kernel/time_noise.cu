@@ -298,10 +298,10 @@ static __device__ __forceinline__ void count(const time_job &j, const int64_t sp
         atomicAdd(&j.noise->left[c][bin], share);
 }
 
-template <int C> static __global__ void __launch_bounds__(32 * WARPS, 5) measure(const time_job j)
+template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure(const time_job j)
 {
     __shared__ shared_blocks b;
-    const int i = threadIdx.x, columns = j.shape.width / SIDE;
+    const int i = threadIdx.x, columns = j.shape.height < SIDE ? 0 : j.shape.width / SIDE;
     const int x = blockIdx.x * WIDE + i % SIDE * PIXELS, y = blockIdx.y * SIDE + i / SIDE;
     const int first = blockIdx.x * WARPS;
 
@@ -317,22 +317,20 @@ template <int C> static __global__ void __launch_bounds__(32 * WARPS, 5) measure
         count(j, b.spread[i], b.product[i][0][ONES][NOW] / (SIDE * SIDE));
 }
 
+/* Has the next kernel begin at once: all before measure() is done then. */
 static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
 {
-    wait_for_before();
     let_next_start();
     time_follow_noise(j);
 }
 
 extern "C" int time_measure(const time_job *j, cudaStream_t stream)
 {
-    const int columns = j->shape.width / SIDE, rows = j->shape.height / SIDE;
+    const int columns = max(j->shape.width / SIDE, 1), rows = max(j->shape.height / SIDE, 1);
     const dim3 grid((columns + WARPS - 1) / WARPS, rows);
     const auto kernel = j->shape.components == 1 ? measure<1> : measure<3>;
-    cudaError_t status = cudaSuccess;
+    cudaError_t status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);
 
-    if (columns && rows)
-        status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);
     if (status == cudaSuccess)
         status = start_early(follow, 1, 32 * WARPS, 0, stream, *j);
     return bilateral_errno(status);

@@ -14,12 +14,19 @@ static __device__ __forceinline__ void cubic(int eighths, float weight[4])
     weight[3] = a * u * d * d;
 }
 
-/* To a whole step; what lies between samples stays in 0..255. */
-static __device__ __forceinline__ uint32_t step_of(float level, bool is_between)
+/* What lies between samples stays in 0..255. */
+static __device__ __forceinline__ float most_level(bool is_between)
 {
-    const uint32_t step = __float2uint_rn(fmaxf(level, 0.0f));
+    return is_between ? 255.0f * TIME_LEVEL_STEPS : 65535.0f;
+}
 
-    return is_between ? min(step, 255u * TIME_LEVEL_STEPS) : step;
+/* Two levels to whole steps: rounded, they are the low mantissa bits of 2^23. */
+static __device__ __forceinline__ uint32_t steps_of(float first, float second, float most)
+{
+    const float a = fminf(fmaxf(first, 0.0f), most) + 8388608.0f;
+    const float b = fminf(fmaxf(second, 0.0f), most) + 8388608.0f;
+
+    return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x5410);
 }
 
 /* A column of two luma samples on its way down rows that have one vector. Rows of the frame before
@@ -28,12 +35,12 @@ struct luma_column {
     int at[5], top; /* of the samples needed for the first row, the nearest ones in the picture */
     float across[4], down[4];
     float2 part[4]; /* between the samples of a row; four rows by turns */
-    bool is_between;
+    float most;
 
     __device__ __forceinline__ void begin(const time_job &j, int x, int y, time_vector v)
     {
         top = y + (v.y >> 3) - 1;
-        is_between = (v.x | v.y) & 7;
+        most = most_level((v.x | v.y) & 7);
         cubic(v.x & 7, across);
         cubic(v.y & 7, down);
 #pragma unroll
@@ -68,16 +75,15 @@ struct luma_column {
             sum.x += down[k] * part[(i + k) % 4].x;
             sum.y += down[k] * part[(i + k) % 4].y;
         }
-        return step_of(sum.x, is_between) | step_of(sum.y, is_between) << 16;
+        return steps_of(sum.x, sum.y, most);
     }
 };
 
 /* The same for one sample of both components of chroma. */
 struct chroma_column {
     int left, right, top;
-    float fx, fy;
+    float fx, fy, most;
     float2 part[2];
-    bool is_between;
 
     __device__ __forceinline__ void begin(const time_job &j, int x, int y, time_vector v)
     {
@@ -90,7 +96,7 @@ struct chroma_column {
         right = clamp(x + (v.x >> (3 + s.hshift)) + 1, last);
         fx = float(part_x) * (1.0f / 16);
         fy = float(part_y) * (1.0f / 16);
-        is_between = part_x || part_y;
+        most = most_level(part_x || part_y);
         part[0] = fetch(j, 0);
     }
 
@@ -114,7 +120,7 @@ struct chroma_column {
     {
         const float2 upper = part[i % 2], lower = part[(i + 1) % 2] = fetch(j, i + 1);
 
-        return step_of(upper.x + fy * (lower.x - upper.x), is_between) |
-               step_of(upper.y + fy * (lower.y - upper.y), is_between) << 16;
+        return steps_of(upper.x + fy * (lower.x - upper.x), upper.y + fy * (lower.y - upper.y),
+                        most);
     }
 };

@@ -13,12 +13,21 @@ static __device__ __forceinline__ void wait_for_before()
 #endif
 }
 
-/* Lets the next kernel take its places when all blocks of this one have theirs. */
+/* Lets the next kernel take its places when all blocks of this one have theirs. What these waited
+ * for is done then. */
 static __device__ __forceinline__ void let_next_start()
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
+}
+
+/* So a kernel that needs nothing of the one before it may begin without waiting. It ends with this,
+ * because the next one waits for it alone. One thread block that waits is enough. */
+static __device__ __forceinline__ void end_after_before()
+{
+    if (blockIdx.x + blockIdx.y == 0)
+        wait_for_before();
 }
 
 template <class... PARAMETERS, class... ARGUMENTS>
