@@ -300,7 +300,7 @@ static void check_blur_rows(struct check *c, int n)
         rows[i] = in[i] + below(c, 2);
     }
     for (int k = 0; k <= t.reach; k++)
-        t.weight[k] = 0x10001 * below(c, 16384 / (unsigned)(t.reach + 1) + 1);
+        t.weight[k] = 0x10001 * below(c, 32768 / (unsigned)(t.reach + 1) + 1);
     guard(&out, used, 2);
     guard(&want, used, 0);
     c->set->blur_rows(&rows[FILTER_MAX_RADIUS], &t, (int16_t *)(void *)out.row, n);
@@ -317,7 +317,8 @@ static void check_blur_columns(struct check *c, int n)
     const int step = 1 + (int)below(c, 2);
 
     for (int i = 0; i < N(in); i++)
-        in[i] = (int16_t)(below(c, 8) ? below(c, 256 * BLUR_UNIT) : 255 * BLUR_UNIT);
+        in[i] = (int16_t)((int)(below(c, 8) ? below(c, 255 * BLUR_LEVEL + 1) : 255 * BLUR_LEVEL) -
+                          128 * BLUR_LEVEL);
     for (int k = 0; k <= t.reach; k++)
         t.weight[k] = below(c, 16384 / (unsigned)(t.reach + 1) + 1) |
                       below(c, 16384 / (unsigned)(t.reach + 1) + 1) << 16;

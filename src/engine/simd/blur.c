@@ -53,12 +53,12 @@ static double total_weight(const struct filter *f, enum blur_axis axis)
     return sum;
 }
 
-/* Adds the taps of one kind of sample, at every @spread-th place; @places are 1 in the half word
- * of those that have them. What is rounded away at one tap is given to the next. */
-static void add_taps(struct blur_taps *t, const struct filter *f, enum blur_axis axis, int spread,
-                     uint32_t places)
+/* Adds the taps of one kind of sample, which make @one, at every @spread-th place; @places are 1 in
+ * the half word of those that have them. What is rounded away at one tap is given to the next. */
+static void add_taps(struct blur_taps *t, const struct filter *f, enum blur_axis axis, double one,
+                     int spread, uint32_t places)
 {
-    const double unit = 32768.0 / total_weight(f, axis);
+    const double unit = one / total_weight(f, axis);
     double sum = 0.0;
     long before = 0;
 
@@ -66,7 +66,7 @@ static void add_taps(struct blur_taps *t, const struct filter *f, enum blur_axis
         long now;
 
         sum += blur_weight(f, axis, k) * (k ? 1.0 : 0.5) * unit;
-        now = lrint(sum);
+        now = lrint(fmin(sum, 32767.0)); /* a centre alone is one more than 16 bits hold */
         t->weight[spread * k] |= (uint32_t)(now - before) * places;
         if (now > before && t->reach < spread * k)
             t->reach = spread * k;
@@ -108,24 +108,33 @@ static struct box_taps windows_of(const struct filter *f, enum blur_axis axis)
     return (struct box_taps){.reach = {half, f->radius % 2 ? half + 1 : half - 1}, .two = true};
 }
 
+/* Levels for each unit of a sum, and no less: what lies between two levels is rounded up, and
+ * floats tell it from all other sums of the largest window. */
+static float per_unit(double total)
+{
+    const float per = (float)(1.0 / total);
+
+    return (double)per * total < 1.0 ? nextafterf(per, 1.0F) : per;
+}
+
 void blur_plan_make(struct blur_plan *plan, const struct filter *f, enum frame_format format)
 {
     const struct format_info *info = &format_table[format];
 
     *plan = (struct blur_plan){.filter = *f, .format = format};
     for (int a = 0; a < BLUR_N_AXES; a++) {
-        add_taps(&plan->rows[a], f, (enum blur_axis)a, 1, 0x00010001);
+        add_taps(&plan->rows[a], f, (enum blur_axis)a, 65536.0, 1, 0x00010001);
         for (int i = 0; i < BLUR_N_AXES; i++) {
             plan->box[a][i] = windows_of(f, (enum blur_axis)a);
-            plan->box[a][i].per = (float)(1.0 / (total_weight(f, (enum blur_axis)a) *
-                                                 total_weight(f, (enum blur_axis)i)));
+            plan->box[a][i].per =
+                per_unit(total_weight(f, (enum blur_axis)a) * total_weight(f, (enum blur_axis)i));
         }
     }
     for (int c = 0; c < info->components; c++) {
         const struct component_layout *l = &info->component[c];
         const int step = plane_step(info, l->plane);
 
-        add_taps(&plan->columns[l->plane], f, axis_along_row(info, c), l->step / step,
+        add_taps(&plan->columns[l->plane], f, axis_along_row(info, c), 32768.0, l->step / step,
                  step == 1       ? 0x00010001
                  : l->offset % 2 ? 0x00010000
                                  : 0x00000001);

@@ -135,13 +135,15 @@ struct row_job {
 };
 
 /* Half of a Gaussian, along rows or columns. Two samples at the same distance are added and have
- * their weight once, so that the centre is there twice; all weights make half of 2^15. */
+ * their weight once, so that the centre is there twice. All weights make half of 2^16 along
+ * columns, where that makes BLUR_LEVEL of BLUR_UNIT, and half of 2^15 along rows. */
 struct blur_taps {
     int reach;
     uint32_t weight[FILTER_MAX_RADIUS + 1]; /* of samples at even and, upper half, odd places */
 };
 
-#define BLUR_UNIT 64 /* what is between the two halves has so many for each level */
+#define BLUR_UNIT 64   /* of a byte, so that two fit 15 bits */
+#define BLUR_LEVEL 128 /* of a level between the two halves, where level 128 is 0 */
 
 /* Half of a box: a window that reaches so far, or three times that and another one. */
 struct box_taps {

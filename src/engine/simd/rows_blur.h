@@ -6,7 +6,7 @@
 
 static int16_t blur_sample(const uint8_t *const *rows, const struct blur_taps *t, int x)
 {
-    int sum = 0;
+    int sum = -128 * BLUR_LEVEL;
 
     for (int k = 0; k <= t->reach; k++)
         sum +=
@@ -20,7 +20,7 @@ static inline void blur_rows_block(const uint8_t *const *rows, const struct blur
     V sum[BLUR_BLOCK];
 
     for (int i = 0; i < n_vectors; i++)
-        sum[i] = v_set1(0);
+        sum[i] = v_set1(-128 * BLUR_LEVEL);
     for (int k = 0; k <= reach; k++) {
         const uint8_t *above = rows[-k] + x, *below = rows[k] + x;
         const V weight = v_dup(t->weight[k]);
@@ -70,7 +70,7 @@ static void blur_rows(const uint8_t *const *rows, const struct blur_taps *t, int
 static inline void blur_columns_block(const int16_t *from, int step, const struct blur_taps *t,
                                       uint8_t *to, int n_vectors, int reach)
 {
-    const V rounded = v_set1(32768 / BLUR_UNIT);
+    const V rounded = v_set1(32768 / BLUR_LEVEL), middle = v_set1(128);
     V sum[BLUR_BLOCK];
 
     for (int i = 0; i < n_vectors; i++)
@@ -85,7 +85,7 @@ static inline void blur_columns_block(const int16_t *from, int step, const struc
                       v_mulhrs(v_add(v_load(left + i * LANES), v_load(right + i * LANES)), weight));
     }
     for (int i = 0; i < n_vectors; i++)
-        v_store_u8(to + i * LANES, v_mulhrs(sum[i], rounded));
+        v_store_u8(to + i * LANES, v_add(v_mulhrs(sum[i], rounded), middle));
 }
 
 static inline void blur_columns_reach(const int16_t *from, int step, const struct blur_taps *t,
