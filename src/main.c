@@ -33,6 +33,7 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 #define STATS_MS 100 /* and what a reader of the statistics may take then */
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS (2500 * NS_PER_MS)
+#define FINISH_NS (3 * NS_PER_S) /* and for a file to be made whole */
 
 static int stop_fd = -1; /* event, rung once the program is to end */
 
@@ -91,6 +92,7 @@ static struct ending {
     struct out_file stats; /* open if they were asked for */
     pthread_mutex_t lock;  /* guards the rest, and p until it is reported */
     struct pipeline *p;    /* NULL while it opens */
+    bool finishes;         /* a file needs more time */
     bool reported;
     int status;
 } ending = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -180,15 +182,27 @@ static bool end_snapshots(void)
     return r == 1 || r == -ECANCELED;
 }
 
+static bool has_file_to_finish(void)
+{
+    bool ret;
+
+    (void)pthread_mutex_lock(&ending.lock);
+    ret = ending.finishes;
+    (void)pthread_mutex_unlock(&ending.lock);
+    return ret;
+}
+
 /* Ends the program when it was told to stop and does not. */
 static void *end_in_time(void *arg)
 {
-    const struct timespec limit = timespec_of(STOP_NS);
+    const struct timespec limit = timespec_of(STOP_NS), finish = timespec_of(FINISH_NS);
 
     (void)event_wait(stop_fd, INT64_MAX);
     (void)nanosleep(&limit, NULL);
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
+    if (has_file_to_finish())
+        (void)nanosleep(&finish, NULL);
     log_warning("forced exit: something did not stop in time");
     _exit(report(arg, true));
 }
@@ -205,6 +219,7 @@ static int run_frames(const struct cli *cli, struct pipeline *p, int hangup_fd)
     }
     (void)pthread_mutex_lock(&ending.lock);
     ending.p = p;
+    ending.finishes = pipeline_finishes(p);
     (void)pthread_mutex_unlock(&ending.lock);
     daemon_run(cli, p, stop_fd, hangup_fd);
     pipeline_join(p);

@@ -60,6 +60,7 @@ struct frame {
     size_t stride[3];     /* bytes from one row to the next, at least the row's own bytes */
     size_t bytes;         /* length of plane[0], compressed formats only */
     int64_t t_capture_ns; /* CLOCK_MONOTONIC, when the camera had the frame */
+    int64_t t_show_ns;    /* from the start of the stream, where the source knows times */
     uint64_t seq;         /* the source's frame number, from 0 */
     const char *y4m_tags; /* of its FRAME line in a YUV4MPEG2 stream; or NULL */
 

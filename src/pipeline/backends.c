@@ -11,13 +11,13 @@
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 #ifndef HAVE_VIDEO
-#define source_video no_video
-static const struct source_ops no_video = {
-    .name = "video",
-    .file = true,
-    .missing = "of files only .y4m is built into this program: the others need its feature video, "
-               "with libavformat, libavcodec and libswscale",
-};
+#define NO_VIDEO                                                                                   \
+    "of files only .y4m is built into this program: the others need its feature video, with "      \
+    "libavformat, libavcodec and libswscale"
+#define source_video no_video_source
+#define sink_video no_video_sink
+static const struct source_ops source_video = {.name = "video", .file = true, .missing = NO_VIDEO};
+static const struct sink_ops sink_video = {.name = "video", .missing = NO_VIDEO};
 #endif
 
 /* What must have the name. */
@@ -58,6 +58,9 @@ static const struct {
 } sinks[] = {
     {"null:", &sink_null},          {"-", &sink_y4m},
     {"*.y4m", &sink_y4m},           {"auto", &sink_v4l2loopback},
+    {"*.mp4", &sink_video},         {"*.mkv", &sink_video},
+    {"*.webm", &sink_video},        {"*.mov", &sink_video},
+    {"*.png", &sink_video},         {"*.jpg", &sink_video},
     {"/dev/*", &sink_v4l2loopback},
 };
 

@@ -383,6 +383,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
     slot->raw.colour = slot->out.colour = to->colour = image->colour;
     slot->raw.seq = slot->out.seq = image->seq;
     slot->raw.t_capture_ns = slot->out.t_capture_ns = image->t_capture_ns;
+    slot->raw.t_show_ns = slot->out.t_show_ns = image->t_show_ns;
     if (image->y4m_tags)
         (void)snprintf(slot->y4m_tags, sizeof(slot->y4m_tags), "%s", image->y4m_tags);
     slot->raw.y4m_tags = slot->out.y4m_tags = image->y4m_tags ? slot->y4m_tags : NULL;

@@ -102,6 +102,13 @@ bool pipeline_live(const struct pipeline *p)
     return stream_live(p->stages.stream);
 }
 
+bool pipeline_finishes(const struct pipeline *p)
+{
+    const struct output *o = &p->stages.output;
+
+    return o->n_outlets && o->outlets[0].ops->finishes;
+}
+
 int pipeline_done_fd(const struct pipeline *p)
 {
     return stream_fd(p->stages.stream, STREAM_EVENT_DONE);

@@ -48,8 +48,13 @@ static int check_request(const struct settings *s, struct error *err)
     if (source_for(s->input)->missing)
         return error_set(err, -ENOTSUP, "'%.120s': %s", s->input, source_for(s->input)->missing);
     if (!sink_for(s->output))
-        return error_usage(
-            err, "output '%s': must be auto, /dev/videoN, FILE.y4m, - or null:", s->output);
+        return error_usage(err,
+                           "output '%s': must be auto, /dev/videoN, - or null:, or a file that "
+                           "ends in .mp4, .mkv, "
+                           ".webm, .mov, .png, .jpg or .y4m",
+                           s->output);
+    if (sink_for(s->output)->missing)
+        return error_set(err, -ENOTSUP, "'%.120s': %s", s->output, sink_for(s->output)->missing);
     if (s->preview && window_sink->missing)
         return error_set(err, -ENOTSUP, "%s", window_sink->missing);
     return check_files(s, err);
@@ -93,6 +98,9 @@ static int open_filtering(struct pipeline *p, struct error *err)
 
 static struct sink_config sink_request(const struct pipeline *p)
 {
+    const struct source *source = p->stages.capture.source;
+    const struct fraction tick = source ? source->tick : (struct fraction){0, 0};
+
     return (struct sink_config){
         .name = p->output_name,
         .picture = p->stages.capture.picture,
@@ -101,7 +109,10 @@ static struct sink_config sink_request(const struct pipeline *p)
         .pace = !stream_live(p->stages.stream),
         .stop_fd = stream_fd(p->stages.stream, STREAM_EVENT_STOP),
         .control = &p->control,
-        .y4m = p->stages.capture.source ? p->stages.capture.source->y4m : NULL,
+        .y4m = source ? source->y4m : NULL,
+        .film = tick.num ? p->settings.input : NULL,
+        .tick = tick,
+        .encoder = p->settings.encoder,
     };
 }
 

@@ -191,6 +191,7 @@ static const struct frame *fit(struct outlet *o, const struct frame *f, struct f
     }
     scratch->seq = f->seq;
     scratch->t_capture_ns = f->t_capture_ns;
+    scratch->t_show_ns = f->t_show_ns;
     scratch->y4m_tags = f->y4m_tags;
     scratch->counts = o->scaler ? NULL : f->counts; /* they are for one size */
     return scratch;

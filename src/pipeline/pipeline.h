@@ -26,6 +26,9 @@ void pipeline_stop(struct pipeline *p);
 /* Whether frames come at their own pace, from a camera or a scene that is paced. */
 bool pipeline_live(const struct pipeline *p);
 
+/* Whether closing makes a file whole, which takes a while. */
+bool pipeline_finishes(const struct pipeline *p);
+
 /* Readable when the state or a live setting changed, or a snapshot is written; main reads it. */
 int pipeline_change_fd(const struct pipeline *p);
 

@@ -43,7 +43,8 @@ const struct key key_table[] = {
      .type = KEY_TEXT,
      TEXT(output),
      .default_text = "auto",
-     .help = "virtual camera (auto, /dev/videoN), FILE.y4m, - for standard output, or null:"},
+     .help = "virtual camera (auto, /dev/videoN), FILE that ends in .mp4, .mkv, .webm, .mov, .png, "
+             ".jpg or .y4m, - for standard output (y4m), or null:"},
     {.name = "preview",
      .letter = 'p',
      .type = KEY_BOOL,
@@ -83,6 +84,14 @@ const struct key key_table[] = {
      .default_text = "auto",
      .choices = formats_out,
      .help = "pixel format of the output"},
+    {.name = "encoder",
+     .argument = "NAME",
+     .type = KEY_TEXT,
+     TEXT(encoder),
+     .default_text = "auto",
+     .help =
+         "encoder of the output file, by FFmpeg's name, with options as in libx264:crf=20; auto "
+         "suits the file's ending"},
     {.name = "filter",
      .argument = "NAME",
      .type = KEY_CHOICE,

@@ -39,6 +39,7 @@ struct settings {
     int temporal_mode;   /* enum temporal_mode */
     double sigma_time;   /* frames; 0 = auto */
     char engine[16];
+    char encoder[256];
     int on_demand;          /* enum on_demand */
     bool wait;              /* for devices that are not there at the start */
     int threads;            /* 0 = all */

@@ -34,6 +34,9 @@ struct sink_config {
     bool alone;           /* there is no other output: without this one nothing is seen */
     const struct sink_control *control; /* lives longer than the sink */
     const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
+    const char *film;     /* the file that the source reads, for what else is in it; or NULL */
+    struct fraction tick; /* of what the frames' t_show_ns are multiples; 0/0: they have none */
+    const char *encoder;  /* "NAME[:OPTIONS]"; "auto" or NULL = the sink's choice */
 };
 
 struct sink {
@@ -49,6 +52,7 @@ struct sink_ops {
     bool virtual_camera; /* other programs take pictures from it, and expect some at all times */
     bool card;           /* write takes the card (picture/card.h), too, while nothing comes */
     bool compare;        /* write wants the picture before the filter, too */
+    bool finishes;       /* close makes a file whole, which takes a while */
     bool discards;       /* nobody gets to see what it takes */
 
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
@@ -71,3 +75,4 @@ extern const struct sink_ops sink_v4l2loopback;
 extern const struct sink_ops sink_preview; /* linked only where HAVE_PREVIEW is set */
 extern const struct sink_ops sink_y4m;
 extern const struct sink_ops sink_null;
+extern const struct sink_ops sink_video; /* linked only where HAVE_VIDEO is set */

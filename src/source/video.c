@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/pace.h"
 #include "source/decode.h"
 #include "source/lend.h"
 
@@ -53,8 +54,12 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->colour = v->lender.frame.colour;
     if (fps.num > 0 && fps.den > 0)
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
-    if (config->fps.num && config->fps.den)
-        s->fps = config->fps;
+    s->tick =
+        (struct fraction){(uint32_t)d->stream->time_base.num, (uint32_t)d->stream->time_base.den};
+    if (config->fps.num && config->fps.den) {
+        s->fps = config->fps; /* and with it other times */
+        s->tick = (struct fraction){0, 0};
+    }
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");
@@ -101,6 +106,21 @@ static int video_open(struct source **ret, const struct source_config *config, s
     return 0;
 }
 
+/* When the decoder's picture is shown: what the file says, or else one after the last. */
+static int64_t shown_ns(const struct video_source *v)
+{
+    const struct decoder *d = &v->decoder;
+    const int64_t start = d->in.format->start_time, pts = d->frame->best_effort_timestamp;
+    const struct fraction fps = v->base.fps;
+
+    if (pts != AV_NOPTS_VALUE)
+        return av_rescale_q(pts, d->stream->time_base, (AVRational){1, NS_PER_S}) -
+               (start == AV_NOPTS_VALUE ? 0 : start) * NS_PER_US;
+    return v->next ? v->lender.frame.t_show_ns +
+                         pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1)
+                   : 0;
+}
+
 /* The decoder's next picture. The end stays the end. */
 static int advance(struct video_source *v, struct error *err)
 {
@@ -130,6 +150,7 @@ static int video_read(struct source *s, struct frame *ret, struct error *err)
     r = lender_take(&v->lender, v->decoder.frame);
     if (r)
         return error_set(err, r, "out of memory for %s", v->file);
+    v->lender.frame.t_show_ns = shown_ns(v);
     v->lender.frame.seq = v->next++;
     v->lender.frame.t_capture_ns = now_ns();
     *ret = v->lender.frame;

@@ -16,6 +16,9 @@ static const char *const there[][2] = {{"film", "YUV4MPEG2 W2"}, {"auto", ""},
 
 #define N_THERE (sizeof(there) / sizeof(there[0]))
 
+static const struct sink_ops any_video;
+#define VIDEO (&any_video)
+
 static int make_files(void **state)
 {
     static char folder[] = "/tmp/bilatcam-backends-XXXXXX";
@@ -94,7 +97,7 @@ static void test_sinks(void **state)
 {
     static const struct {
         const char *name;
-        const struct sink_ops *expected;
+        const struct sink_ops *expected; /* NULL: none; VIDEO: of video files, whatever it is */
     } cases[] = {
         {"auto", &sink_v4l2loopback},
         {"/dev/video20", &sink_v4l2loopback},
@@ -106,7 +109,16 @@ static void test_sinks(void **state)
         {"null:", &sink_null},
         {"null", NULL},
         {"null:x", NULL},
-        {"x.mp4", NULL},
+        {"x.mp4", VIDEO},
+        {"./.mkv", VIDEO},
+        {"/tmp/x.y4m.webm", VIDEO},
+        {"x.mov", VIDEO},
+        {"x.png", VIDEO},
+        {"x.jpg", VIDEO},
+        {"/dev/shm/x.mp4", VIDEO},
+        {"x.MP4", NULL},
+        {"x.avi", NULL},
+        {"mp4", NULL},
         {"./x", NULL},
         {"film", NULL},
         {"test:", NULL},
@@ -119,7 +131,8 @@ static void test_sinks(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct sink_ops *const ops = sink_for(cases[i].name);
 
-        if (ops != cases[i].expected)
+        if (cases[i].expected == VIDEO ? !ops || !!strcmp(ops->name, "video")
+                                       : ops != cases[i].expected)
             fail_msg("'%s' chooses %s", cases[i].name, ops ? ops->name : "nothing");
     }
 }
@@ -152,11 +165,12 @@ static void test_sink_flags(void **state)
 {
     const struct {
         const struct sink_ops *ops;
-        bool device, virtual_camera, card, compare, discards;
+        bool device, virtual_camera, card, compare, finishes, discards;
     } cases[] = {
         {&sink_v4l2loopback, .device = true, .virtual_camera = true},
         {&sink_y4m, false},
         {&sink_null, .discards = true},
+        {sink_for("x.mp4"), .finishes = !sink_for("x.mp4")->missing},
         {window_sink, .card = !window_sink->missing, .compare = !window_sink->missing},
     };
 
@@ -169,6 +183,7 @@ static void test_sink_flags(void **state)
         assert_int_equal(ops->virtual_camera, cases[i].virtual_camera);
         assert_int_equal(ops->card, cases[i].card);
         assert_int_equal(ops->compare, cases[i].compare);
+        assert_int_equal(ops->finishes, cases[i].finishes);
         assert_int_equal(ops->discards, cases[i].discards);
         if (!ops->missing)
             assert_true(ops->open && ops->write && ops->close &&

@@ -73,7 +73,7 @@ test_wrong_usage() {
     refused 2 "unknown key 'nonsense'" "$bilatcam" --set nonsense=1
     refused 2 "KEY=VALUE" "$bilatcam" --set radius
     refused 2 "must be csv or json" "$bilatcam" --benchmark=x
-    refused 2 "output 'x.mp4': must be" "$bilatcam" -i test: -o x.mp4
+    refused 2 "output 'x.avi': must be" "$bilatcam" -i test: -o x.avi
     refused 2 "both be standard output" "$bilatcam" -i test: -o - --stats -
     refused 2 "both be standard output" "$bilatcam" -i test: -o - --trace -
     refused 2 "both be standard output" "$bilatcam" -i test: -o null: --stats - --trace -

@@ -5,17 +5,8 @@
 bilatcam=$(realpath "$1")
 # shellcheck source=tests/lib/checks.sh
 . "$(dirname "$0")/../lib/checks.sh"
-need ffmpeg ffprobe python3
-export XDG_CONFIG_HOME=$dir/config XDG_CONFIG_DIRS=/nonexistent
-
-make() { ffmpeg -v error -nostdin -y "$@" 2>err || bad "ffmpeg $*"; }
-has_encoder() { ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " $1 "; }
-for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 aac; do
-    has_encoder "$encoder" || skip "ffmpeg has no $encoder here"
-done
-quiet_x265=(-x265-params log-level=none)
-make -f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -pix_fmt yuv420p \
-    -c:a aac film.mp4
+# shellcheck source=tests/program/video_lib.sh
+. "$here/video_lib.sh"
 
 # samples FILE: of a y4m file, without its header.
 samples() { tail -n +2 "$1"; }

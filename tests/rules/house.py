@@ -22,7 +22,7 @@ ROOMS = """
 5 src/ctl         base picture settings cli control
 4 src/source      base picture v4l2 video
 4 cuda            base filter picture engine
-4 src/sink        base picture settings v4l2
+4 src/sink        base picture settings v4l2 video
 4 src/doctor      base filter picture engine v4l2 settings
 4 src/control     base picture settings
 4 src/cli         base filter picture settings

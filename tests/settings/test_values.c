@@ -86,6 +86,8 @@ static const struct {
     {"format", "rgb", NULL},
     {"output-format", "yu12", "yu12"},
     {"output-format", "nv12", NULL},
+    {"encoder", "libx264:crf=20", "libx264:crf=20"},
+    {"encoder", "auto", "auto"},
     {"filter", "none", "none"},
     {"filter", "gaussian", "gaussian"},
     {"filter", "box", "box"},

@@ -1,0 +1,32 @@
+#pragma once
+/* Which encoder serves a file, and what it takes. Context: one thread at a time. */
+#include <libavcodec/avcodec.h>
+
+#include "base/error.h"
+#include "picture/frame.h"
+#include "sink/sink.h"
+
+struct encoder {
+    const AVCodec *codec;
+    char options[256];
+    enum AVPixelFormat pixels; /* what it takes */
+    enum frame_format format;  /* what the sink takes for it */
+    bool converts;             /* which is not the same: libswscale makes one of the other */
+    bool full;                 /* it takes full range alone */
+    AVCodecContext *context;
+};
+
+/* Chooses by the ending of the file's name, or by @asked, "NAME[:OPTIONS]", and the pictures that
+ * come. -EINVAL: there is no such encoder, or it does not take them. */
+int encoder_choose(struct encoder *e, const struct sink_config *config, struct error *err);
+
+/* As libav calls @format, one of those that encoder_choose() sets. */
+enum AVPixelFormat encoder_pixels(enum frame_format format);
+
+/* Makes e->context, which the caller may change before encoder_start(). -ENOMEM. */
+int encoder_prepare(struct encoder *e, const struct frame *picture);
+
+/* -EINVAL: the encoder refuses, for the reason that is told. */
+int encoder_start(struct encoder *e, const char *file, struct error *err);
+
+void encoder_finish(struct encoder *e); /* accepts all zeros */

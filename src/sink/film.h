@@ -1,0 +1,22 @@
+#pragma once
+/* What a film has besides its pictures: sound, subtitles, chapters and what is said of it all, on
+ * its way to another film as it is. Context: one thread at a time. */
+#include <libavcodec/packet.h>
+
+#include "video/input.h"
+
+struct film {
+    struct video_input in;
+    AVStream *video;    /* whose pictures come another way; NULL: there is no film */
+    int *places;        /* of its streams in the new film, -1: left out */
+    AVPacket *packet;   /* the next one */
+    bool waiting;       /* it is for later */
+    char left_out[128]; /* what the new film cannot hold, in words, or empty */
+};
+
+/* Makes streams and chapters in @to. @name stays open. A failure needs film_close(), too. */
+int film_open(struct film *f, const char *name, AVFormatContext *to, struct error *err);
+void film_close(struct film *f); /* accepts all zeros */
+
+/* Writes to @to what comes until @t_ns from the start, INT64_MAX for all. An error of libav. */
+int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns);

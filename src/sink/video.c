@@ -1,0 +1,363 @@
+/* Video files and pictures, through libav.
+ *
+ * A file appears under its name once it is whole. What else is in the film that the pictures come
+ * from goes with them, read from there once more, so that none of it passes through the filter.
+ * Times are those of the film, or when the camera had the frame. */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libswscale/swscale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "sink/encoder.h"
+#include "sink/film.h"
+#include "video/output.h"
+
+#define LIVE_TICKS 60000           /* a second, for what comes live */
+#define DRAIN_NS (300 * NS_PER_MS) /* after a stop, for what the encoder still holds */
+
+static const AVRational ns = {1, 1000000000};
+
+struct video_sink {
+    struct sink base;
+    char file[128]; /* as messages call it, quotes included */
+    int stop_fd;
+    bool live, timed; /* times are the camera's, or the film's; else they follow from the rate */
+    bool single;      /* a picture, no film */
+    struct fraction fps;
+    struct encoder encoder;
+    struct SwsContext *scaler; /* from the program's layout to the encoder's; or NULL */
+    AVFormatContext *format;
+    struct film film;
+    struct video_output out;
+    AVFrame *frame;
+    AVPacket *packet;
+    int64_t t_first_ns; /* of what comes live */
+    int64_t last_pts;
+    uint64_t n_frames;
+    bool failed;
+};
+
+/* ----------------------------------------------------------------- writing */
+
+static int fail(struct video_sink *v, int code, struct error *err)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE];
+
+    v->failed = true;
+    return error_set(err, code == AVERROR(ENOSPC) ? -ENOSPC : -EIO,
+                     "cannot write frame %" PRIu64 " to %s: %s; no file is left", v->n_frames + 1,
+                     v->file, av_make_error_string(why, sizeof(why), code));
+}
+
+/* Writes the packet, after what the film has until then. */
+static int put_packet(struct video_sink *v)
+{
+    const AVRational base = v->encoder.context->time_base;
+    AVPacket *p = v->packet;
+    int r;
+
+    p->stream_index = 0;
+    if (!p->duration && v->fps.num)
+        p->duration = av_rescale_q(1, (AVRational){(int)v->fps.den, (int)v->fps.num}, base);
+    r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
+    av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
+    return r < 0 ? r : av_interleaved_write_frame(v->format, p);
+}
+
+/* Writes what the encoder has ready, or what it has until @t_end_ns. */
+static int put_packets(struct video_sink *v, int64_t t_end_ns)
+{
+    int r = 0;
+
+    while (r >= 0 && now_ns() < t_end_ns) {
+        r = avcodec_receive_packet(v->encoder.context, v->packet);
+        if (r == AVERROR(EAGAIN) || r == AVERROR_EOF)
+            return 0;
+        if (r >= 0)
+            r = put_packet(v);
+    }
+    return r;
+}
+
+/* When @f is shown, in ticks. Encoders want that to grow. */
+static int64_t pts_of(struct video_sink *v, const struct frame *f)
+{
+    const AVRational base = v->encoder.context->time_base;
+    int64_t pts = (int64_t)v->n_frames;
+
+    if (v->timed || v->live) {
+        if (v->live && !v->n_frames)
+            v->t_first_ns = f->t_capture_ns;
+        pts = av_rescale_q(v->timed ? f->t_show_ns : f->t_capture_ns - v->t_first_ns, ns, base);
+    }
+    if (v->n_frames && pts <= v->last_pts)
+        pts = v->last_pts + 1;
+    return pts;
+}
+
+/* Has v->frame show @f: in place, or converted. */
+static int fill_frame(struct video_sink *v, const struct frame *f)
+{
+    AVFrame *to = v->frame;
+    const uint8_t *planes[4] = {NULL};
+    int strides[4] = {0};
+
+    for (int p = 0; p < format_table[f->format].planes; p++) {
+        planes[p] = f->plane[p];
+        strides[p] = (int)f->stride[p];
+    }
+    if (v->scaler) {
+        const int r = av_frame_make_writable(to);
+
+        return r < 0 ? r
+                     : sws_scale(v->scaler, planes, strides, 0, f->height, to->data, to->linesize);
+    }
+    for (int p = 0; p < 4; p++) {
+        to->data[p] = (uint8_t *)planes[p];
+        to->linesize[p] = strides[p];
+    }
+    return 0;
+}
+
+static int video_write(struct sink *s, const struct frame *f, const struct frame *before,
+                       struct error *err)
+{
+    struct video_sink *v = (struct video_sink *)s;
+    int r;
+
+    (void)before;
+    if (v->failed)
+        return error_set(err, -EIO, "%s has failed before", v->file);
+    if (v->single && v->n_frames)
+        return error_set(err, -EINVAL, "%s has its picture, and more come: --frames 1 takes one",
+                         v->file);
+    r = fill_frame(v, f);
+    v->frame->pts = v->last_pts = pts_of(v, f);
+    if (r >= 0)
+        r = avcodec_send_frame(v->encoder.context, v->frame);
+    if (r >= 0)
+        r = put_packets(v, INT64_MAX);
+    if (r < 0)
+        return fail(v, r, err);
+    v->n_frames++;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- open */
+
+static void set_picture(struct video_sink *v, const struct sink_config *config)
+{
+    struct frame *p = &v->base.picture;
+
+    *p = frame_like(&config->picture);
+    p->format = v->encoder.format;
+    if (v->encoder.full || (v->encoder.converts && v->single))
+        p->colour.range = COLOUR_FULL;
+    if (v->encoder.codec->id == AV_CODEC_ID_MJPEG)
+        p->colour.matrix = COLOUR_BT601;
+    (void)frame_layout(p);
+}
+
+static void set_times(struct video_sink *v, const struct sink_config *config)
+{
+    AVCodecContext *c = v->encoder.context;
+    const struct fraction fps = config->fps.num ? config->fps : (struct fraction){25, 1};
+
+    v->timed = config->tick.num;
+    v->live = !config->pace && !v->timed;
+    v->fps = fps;
+    c->framerate = (AVRational){(int)fps.num, (int)fps.den};
+    c->time_base = v->timed  ? (AVRational){(int)config->tick.num, (int)config->tick.den}
+                   : v->live ? (AVRational){1, LIVE_TICKS}
+                             : av_inv_q(c->framerate);
+}
+
+/* What the film says of its pictures, where that is still true. */
+static void keep_tags(struct video_sink *v)
+{
+    const AVCodecParameters *p = v->film.video->codecpar;
+    AVCodecContext *c = v->encoder.context;
+    const bool turned = p->width != c->width;
+
+    c->color_primaries = p->color_primaries;
+    c->color_trc = p->color_trc;
+    if (p->color_space == AVCOL_SPC_UNSPECIFIED || p->color_space == AVCOL_SPC_BT470BG)
+        c->colorspace = p->color_space;
+    if (p->color_range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
+        c->color_range = p->color_range;
+    if (!turned)
+        c->chroma_sample_location = p->chroma_location;
+    c->sample_aspect_ratio = v->film.video->sample_aspect_ratio;
+    if (turned && c->sample_aspect_ratio.num)
+        c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
+}
+
+static int open_film(struct video_sink *v, const char *name, struct error *err)
+{
+    const int r = film_open(&v->film, name, v->format, err);
+
+    if (r)
+        return r;
+    if (*v->film.left_out)
+        log_warning("%s cannot hold all that is in '%.120s'; left out: %s", v->file, name,
+                    v->film.left_out);
+    keep_tags(v);
+    return 0;
+}
+
+static int open_scaler(struct video_sink *v)
+{
+    const struct frame *p = &v->base.picture;
+    const int *const from =
+        sws_getCoefficients(p->colour.matrix == COLOUR_BT709 ? SWS_CS_ITU709 : SWS_CS_ITU601);
+    const enum AVPixelFormat theirs = encoder_pixels(p->format);
+
+    v->frame->format = v->encoder.pixels;
+    v->frame->width = p->width;
+    v->frame->height = p->height;
+    v->frame->color_range = v->encoder.context->color_range;
+    v->frame->colorspace = v->encoder.context->colorspace;
+    if (!v->encoder.converts)
+        return 0;
+    v->scaler =
+        sws_getContext(p->width, p->height, theirs, p->width, p->height, v->encoder.pixels,
+                       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
+    if (!v->scaler || av_frame_get_buffer(v->frame, 0) < 0)
+        return -ENOMEM;
+    (void)sws_setColorspaceDetails(v->scaler, from, p->colour.range == COLOUR_FULL, from, 1, 0,
+                                   1 << 16, 1 << 16);
+    return 0;
+}
+
+static int open_format(struct video_sink *v, const char *name)
+{
+    if (avformat_alloc_output_context2(&v->format, NULL, v->single ? "image2pipe" : NULL, name) < 0)
+        return -ENOMEM;
+    v->frame = av_frame_alloc();
+    v->packet = av_packet_alloc();
+    return avformat_new_stream(v->format, NULL) && v->frame && v->packet ? 0 : -ENOMEM;
+}
+
+static int start(struct video_sink *v, const char *name, struct error *err)
+{
+    AVStream *s = v->format->streams[0];
+    char why[AV_ERROR_MAX_STRING_SIZE];
+    int r;
+
+    if (v->format->oformat->flags & AVFMT_GLOBALHEADER)
+        v->encoder.context->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    r = encoder_start(&v->encoder, v->file, err);
+    if (r)
+        return r;
+    s->time_base = v->encoder.context->time_base;
+    s->avg_frame_rate = v->encoder.context->framerate;
+    s->sample_aspect_ratio = v->encoder.context->sample_aspect_ratio;
+    if (avcodec_parameters_from_context(s->codecpar, v->encoder.context) < 0 || open_scaler(v))
+        return error_set(err, -ENOMEM, "out of memory for %s", v->file);
+    r = video_output_open(&v->out, name, err);
+    if (r)
+        return r;
+    v->format->pb = v->out.io;
+    r = avformat_write_header(v->format, NULL);
+    if (r < 0)
+        return error_set(err, -EINVAL, "cannot begin %s with %s: %s", v->file,
+                         v->encoder.codec->name, av_make_error_string(why, sizeof(why), r));
+    return 0;
+}
+
+static void free_all(struct video_sink *v)
+{
+    sws_freeContext(v->scaler);
+    encoder_finish(&v->encoder);
+    film_close(&v->film);
+    av_frame_free(&v->frame);
+    av_packet_free(&v->packet);
+    avformat_free_context(v->format);
+    video_output_discard(&v->out);
+    free(v);
+}
+
+static int video_open(struct sink **ret, const struct sink_config *config, struct error *err)
+{
+    struct video_sink *v = calloc(1, sizeof(*v));
+    int r;
+
+    if (!v)
+        return error_set(err, -ENOMEM, "out of memory for '%.120s'", config->name);
+    v->base.ops = &sink_video;
+    v->stop_fd = config->stop_fd;
+    v->single = ends_with(config->name, ".png") || ends_with(config->name, ".jpg");
+    (void)snprintf(v->file, sizeof(v->file), "'%.120s'", config->name);
+    av_log_set_level(AV_LOG_QUIET);
+    r = encoder_choose(&v->encoder, config, err);
+    if (!r) {
+        set_picture(v, config);
+        r = encoder_prepare(&v->encoder, &v->base.picture);
+        r = r ? r : open_format(v, config->name);
+        if (r)
+            (void)error_set(err, r, "out of memory for %s", v->file);
+    }
+    if (!r) {
+        set_times(v, config);
+        r = config->film && !v->single ? open_film(v, config->film, err) : 0;
+    }
+    r = r ? r : start(v, config->name, err);
+    if (r) {
+        free_all(v);
+        return r;
+    }
+    (void)snprintf(v->base.name, sizeof(v->base.name), "%s (%s)", v->file, v->encoder.codec->name);
+    *ret = &v->base;
+    return 0;
+}
+
+/* ------------------------------------------------------------------- close */
+
+/* What the encoder and the film still have. A stop leaves no time for all of it. */
+static int finish(struct video_sink *v)
+{
+    const bool stopped = event_rung(v->stop_fd);
+    const int64_t t_last_ns = av_rescale_q(v->last_pts + 1, v->encoder.context->time_base, ns);
+    int r = avcodec_send_frame(v->encoder.context, NULL);
+
+    if (r >= 0)
+        r = put_packets(v, stopped ? now_ns() + DRAIN_NS : INT64_MAX);
+    if (r >= 0)
+        r = film_copy(&v->film, v->format, stopped ? t_last_ns : INT64_MAX);
+    if (r >= 0)
+        r = av_write_trailer(v->format);
+    return r < 0 ? r : video_output_keep(&v->out, !stopped);
+}
+
+static int video_close(struct sink *s, struct error *err)
+{
+    struct video_sink *v = (struct video_sink *)s;
+    char why[AV_ERROR_MAX_STRING_SIZE];
+    int r = 0;
+
+    if (!v)
+        return 0;
+    if (v->n_frames && !v->failed)
+        r = finish(v);
+    if (r < 0)
+        r = error_set(err, -EIO, "cannot finish %s: %s; no file is left", v->file,
+                      av_make_error_string(why, sizeof(why), r));
+    free_all(v);
+    return r;
+}
+
+const struct sink_ops sink_video = {
+    .name = "video",
+    .finishes = true,
+    .open = video_open,
+    .write = video_write,
+    .close = video_close,
+};

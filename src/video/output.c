@@ -1,0 +1,115 @@
+#include "video/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libavutil/error.h>
+#include <libavutil/mem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK (1 << 16) /* bytes that are written at once */
+
+static int write_bytes(void *opaque, uint8_t *buffer, int size)
+{
+    const struct video_output *out = opaque;
+    int done = 0;
+
+    while (done < size) {
+        const ssize_t n = write(out->fd, buffer + done, (size_t)(size - done));
+
+        if (n < 0 && errno != EINTR)
+            return AVERROR(errno);
+        done += n > 0 ? (int)n : 0;
+    }
+    return size;
+}
+
+static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
+{
+    const struct video_output *out = opaque;
+    const off_t at = whence == AVSEEK_SIZE ? -1 : lseek(out->fd, offset, whence & ~AVSEEK_FORCE);
+
+    return at < 0 ? AVERROR(whence == AVSEEK_SIZE ? ENOSYS : errno) : (int64_t)at;
+}
+
+/* The names of both files. */
+static int choose_names(struct video_output *out, const char *name)
+{
+    char *const real = realpath(name, NULL);
+    const char *base;
+    struct stat st;
+    int n;
+
+    n = snprintf(out->path, sizeof(out->path), "%s", real ? real : name);
+    free(real);
+    if (n >= (int)sizeof(out->path))
+        return -ENAMETOOLONG;
+    if (!stat(out->path, &st) && !S_ISREG(st.st_mode))
+        return -EINVAL;
+    base = strrchr(out->path, '/') ? strrchr(out->path, '/') + 1 : out->path;
+    n = snprintf(out->beside, sizeof(out->beside), "%.*s.bilatcam-%d-%s", (int)(base - out->path),
+                 out->path, (int)getpid(), base);
+    return n < (int)sizeof(out->beside) ? 0 : -ENAMETOOLONG;
+}
+
+int video_output_open(struct video_output *out, const char *name, struct error *err)
+{
+    uint8_t *buffer;
+    int r;
+
+    out->fd = -1;
+    r = choose_names(out, name);
+    if (!r) {
+        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+        r = out->fd < 0 ? -errno : 0;
+    }
+    if (r)
+        return error_set(err, r, "cannot write '%.120s': %s", name,
+                         r == -EINVAL ? "it is no file" : strerror(-r));
+    buffer = av_malloc(CHUNK);
+    out->io =
+        buffer ? avio_alloc_context(buffer, CHUNK, 1, out, NULL, write_bytes, seek_bytes) : NULL;
+    if (out->io)
+        return 0;
+    av_free(buffer);
+    video_output_discard(out);
+    return error_set(err, -ENOMEM, "out of memory for '%.120s'", name);
+}
+
+static void free_io(struct video_output *out)
+{
+    if (out->io)
+        av_freep(&out->io->buffer);
+    avio_context_free(&out->io);
+}
+
+int video_output_keep(struct video_output *out, bool sync)
+{
+    int r;
+
+    avio_flush(out->io);
+    r = out->io->error < 0 ? out->io->error : 0;
+    if (!r && sync && fsync(out->fd))
+        r = -errno;
+    if (!r && rename(out->beside, out->path))
+        r = -errno;
+    if (!r) {
+        (void)close(out->fd);
+        out->fd = -1;
+    }
+    free_io(out);
+    return r;
+}
+
+void video_output_discard(struct video_output *out)
+{
+    free_io(out);
+    if (out->fd <= 0)
+        return;
+    (void)unlink(out->beside);
+    (void)close(out->fd);
+    out->fd = -1;
+}

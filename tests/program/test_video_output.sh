@@ -1,0 +1,179 @@
+#!/bin/bash
+# Video files and pictures that are written, by what ffprobe and ffmpeg find in them.
+# Usage: test_video_output.sh PATH/TO/bilatcam
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+bilatcam=$(realpath "$1")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+# shellcheck source=tests/program/video_lib.sh
+. "$here/video_lib.sh"
+
+# probe FILE ENTRIES [OPTION...]: what ffprobe says, one thing after the other.
+probe() { ffprobe -v error "${@:3}" -show_entries "$2" -of csv=p=0 "$1" | tr '\n' ' '; }
+
+# says FILE WANTED ENTRIES [OPTION...]
+says() {
+    local got
+    got=$(probe "$1" "${@:3}")
+    [ "${got% }" = "$2" ] && ok || bad "$3 of $1: $got, not $2"
+}
+
+# times FILE: of its frames.
+times() { probe "$1" frame=pts_time -select_streams v; }
+
+# sound FILE: what it sounds like, as it is coded.
+sound() { ffmpeg -v error -nostdin -i "$1" -map 0:a -c copy -f md5 -; }
+
+# pixels FILE: of all frames.
+pixels() { ffmpeg -v error -nostdin -i "$1" -map 0:v -fps_mode passthrough -f md5 -; }
+
+# Nothing but whole files is left in the folder.
+no_remains() {
+    local left
+    left=$(find . -name '.bilatcam-*')
+    [ -z "$left" ] && ok || bad "left: $left"
+}
+
+test_endings() {
+    local ending codec
+    while read -r ending codec; do
+        run 0 "$bilatcam" -i film.mp4 -o out."$ending" --radius 1
+        says out."$ending" "$codec,160,90,yuv420p,25" stream=codec_name,width,height,pix_fmt,nb_read_frames \
+            -count_frames -select_streams v
+        [ "$ending" = webm ] || { [ "$(sound out."$ending")" = "$(sound film.mp4)" ] && ok || bad "sound of .$ending"; }
+    done <<'END'
+mp4 h264
+mkv h264
+mov h264
+webm vp9
+END
+    run 0 "$bilatcam" -i film.mp4 -o out.webm --radius 1
+    expect err "'out.webm' cannot hold all that is in 'film.mp4'; left out: aac" 'sound that does not fit'
+    no_remains
+}
+
+# What is not filtered and coded without loss is what it was, at the same times.
+test_lossless() {
+    make -i film.mp4 -vf "setpts='(N+N*N/10)/25/TB'" -fps_mode vfr -an -c:v libx264 varying.mkv
+    make -i varying.mkv -c copy varying.mp4
+    for file in film.mp4 varying.mkv varying.mp4; do
+        run 0 "$bilatcam" -i "$file" -o out.mkv --filter none --encoder ffv1
+        [ "$(pixels out.mkv)" = "$(pixels "$file")" ] && ok || bad "pixels of $file"
+        run 0 "$bilatcam" -i "$file" -o out.mp4 --filter none --encoder libx264:qp=0:preset=ultrafast
+        [ "$(pixels out.mp4)" = "$(pixels "$file")" ] && ok || bad "pixels of $file"
+        [ "$(times out.mp4)" = "$(times "$file")" ] && ok || bad "times of $file: $(times out.mp4)"
+    done
+    # Another rate is another time for each frame, and sound would no longer fit.
+    run 0 "$bilatcam" -i film.mp4 -o out.mp4 --filter none --fps 50
+    says out.mp4 "video,50/1,0.500000" stream=codec_type,r_frame_rate,duration
+}
+
+test_other_streams() {
+    printf '1\n00:00:00,100 --> 00:00:00,900\nhello\n' >words.srt
+    printf ';FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=one\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=500\nEND=1000\ntitle=two\n' >chapters
+    make -i film.mp4 -i words.srt -i chapters -map 0 -map 1 -map_metadata 2 -map_chapters 2 -c copy -c:s srt full.mkv
+    run 0 "$bilatcam" -i full.mkv -o out.mkv --radius 1
+    says out.mkv "h264 aac subrip" stream=codec_name
+    says out.mkv "A film" format_tags=title
+    says out.mkv "one two" chapter_tags=title
+    [ "$(ffmpeg -v error -i out.mkv -f srt - | sed -n 3p)" = hello ] && ok || bad "subtitles"
+    run 0 "$bilatcam" -i full.mkv -o out.mp4 --radius 1
+    expect err "left out: subrip$" 'subtitles that do not fit'
+    [ "$(sound out.mp4)" = "$(sound full.mkv)" ] && ok || bad "sound beside subtitles"
+    # What ends early ends for all.
+    run 0 "$bilatcam" -i film.mp4 -o out.mp4 --radius 1 --frames 5
+    python3 - "$(probe out.mp4 stream=duration)" <<'END' && ok || bad "the sound of 5 frames"
+import sys
+video, sound = map(float, sys.argv[1].split())
+assert abs(video - 0.2) < 0.001 and 0.1 < sound < 0.35, (video, sound)
+END
+}
+
+test_tags() {
+    make -i film.mp4 -an -c:v libx264 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv \
+        -vf setsar=4/3 tagged.mp4
+    run 0 "$bilatcam" -i tagged.mp4 -o out.mp4 --radius 1
+    says out.mp4 "4:3,tv,bt709,bt709,bt709" stream=sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries
+    run 0 "$bilatcam" -i film.mp4 -o out.mp4 --radius 1
+    says out.mp4 "$(probe film.mp4 stream=color_range,color_space -select_streams v | tr -d ' ')" \
+        stream=color_range,color_space -select_streams v
+    make -i film.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4
+    run 0 "$bilatcam" -i turned.mp4 -o out.mp4 --radius 1
+    says out.mp4 "90,160" stream=width,height -select_streams v
+    ffprobe -v error -show_streams turned.mp4 | grep -q '^rotation' && ok || bad "a turned film"
+    ffprobe -v error -show_streams out.mp4 | grep -q '^rotation' && bad "turned twice" || ok
+}
+
+test_pictures() {
+    make -i film.mp4 -frames:v 1 -pix_fmt rgb24 picture.png
+    run 0 "$bilatcam" -i picture.png -o out.png --filter none
+    make -i out.png -f rawvideo -pix_fmt rgb24 ours
+    make -i picture.png -f rawvideo -pix_fmt rgb24 theirs
+    python3 - <<'END' && ok || bad "pixels of a PNG"
+a, b = open("ours", "rb").read(), open("theirs", "rb").read()
+assert len(a) == len(b) == 160 * 90 * 3
+assert max(abs(x - y) for x, y in zip(a, b)) <= 2
+END
+    run 0 "$bilatcam" -i film.mp4 -o out.jpg --filter none --frames 1
+    says out.jpg "mjpeg,160,90,yuvj420p,pc" stream=codec_name,width,height,pix_fmt,color_range
+    run 1 "$bilatcam" -i film.mp4 -o two.png --filter none
+    expect err "'two.png' has its picture, and more come: --frames 1 takes one" 'two pictures in a file'
+    says two.png "png" stream=codec_name
+    run 0 "$bilatcam" -i test: --size 64x48 -o out.png --frames 1
+    says out.png "64,48,rgb24" stream=width,height,pix_fmt
+}
+
+# Nothing is written where it cannot be, and what was there stays.
+test_refused() {
+    echo old >old.mp4
+    refused 2 "encoder 'nonsense': libav has none of this name" "$bilatcam" -i film.mp4 -o old.mp4 --encoder nonsense
+    refused 2 "encoder 'aac': libav has none" "$bilatcam" -i film.mp4 -o old.mp4 --encoder aac
+    refused 2 "encoder libx264 has no option 'colour'" "$bilatcam" -i film.mp4 -o old.mp4 --encoder libx264:colour=red
+    refused 2 "must be KEY=VALUE" "$bilatcam" -i film.mp4 -o old.mp4 --encoder libx264:fast
+    refused 1 "libx264 refuses 64x47 yu12" "$bilatcam" -i test: --format yu12 --size 64x47 --frames 2 -o old.mp4 --output-format yu12
+    run 1 "$bilatcam" -i film.mp4 -o old.webm --encoder libx264
+    expect err "cannot begin 'old.webm' with libx264" 'an encoder that the file does not take'
+    refused 1 "no/such/x.mp4': No such file" "$bilatcam" -i film.mp4 -o no/such/x.mp4
+    refused 2 "output 'x.avi': must be .* a file that ends in .mp4" "$bilatcam" -i film.mp4 -o x.avi
+    refused 2 "film.mp4' is read and would be overwritten" "$bilatcam" -i film.mp4 -o ./film.mp4
+    mkfifo pipe.mp4
+    refused 1 "'pipe.mp4': it is no file" "$bilatcam" -i film.mp4 -o pipe.mp4
+    # shellcheck disable=SC2016 # it is for the other shell
+    run 1 bash -c 'ulimit -f 8; exec "$@"' limited "$bilatcam" -i test: --size 640x480 --frames 50 \
+        --filter none -o old.mp4
+    expect err "old.mp4.*File too large; no file is left" 'a file that may not grow'
+    [ "$(cat old.mp4)" = old ] && [ ! -e old.webm ] && ok || bad "what was there is gone"
+    no_remains
+}
+
+# A stop finishes the file, which takes the name then and not before; a link to it stays one.
+test_stopped() {
+    local status
+    echo old >real.mp4
+    ln -s real.mp4 link.mp4
+    "$bilatcam" -i test: --size 640x480 --fps 100 -r 1 -o link.mp4 2>err &
+    wait_until large_beside && ok || bad "no file is being written"
+    [ "$(cat real.mp4)" = old ] && ok || bad "half a file has the name"
+    kill -TERM $! # SIGINT does the same, but a shell has it ignored in the background
+    wait $!
+    status=$?
+    [ "$status" = 0 ] && [ -L link.mp4 ] && ok || bad "status $status after the stop"
+    [ "$(probe real.mp4 stream=nb_read_frames -count_frames)" -gt 2 ] && ok || bad "the film that was stopped"
+    grep -q 'forced exit' err && bad "a forced exit" || ok
+    no_remains
+}
+large_beside() { [ -n "$(find . -name '.bilatcam-*-real.mp4' -size +100k)" ]; }
+
+# A live picture keeps the times of the camera: frames 10 ms apart are in a film that runs as long.
+test_live() {
+    run 0 "$bilatcam" -i test: --size 64x48 --fps 20 --frames 20 -o out.mkv
+    python3 - "$(times out.mkv)" <<'END' && ok || bad "times of a live film: $(times out.mkv)"
+import sys
+t = [float(x.strip(",")) for x in sys.argv[1].split()]
+assert len(t) == 20 and t[0] == 0 and t == sorted(set(t)) and t[-1] >= 0.9, t
+END
+    says out.mkv yuv420p stream=pix_fmt
+}
+
+run_tests
+summary

@@ -1,0 +1,14 @@
+# What the tests of video files share, after checks.sh: ffmpeg with what they need, film.mp4 with a
+# second of pictures and sound, and a configuration that is nobody's.
+# shellcheck shell=bash
+need ffmpeg ffprobe python3
+export XDG_CONFIG_HOME=$PWD/config XDG_CONFIG_DIRS=/nonexistent
+
+make() { ffmpeg -v error -nostdin -y "$@" 2>err || bad "ffmpeg $*"; }
+has_encoder() { ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " $1 "; }
+for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 aac; do
+    has_encoder "$encoder" || skip "ffmpeg has no $encoder here"
+done
+quiet_x265=(-x265-params log-level=none)
+make -f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -pix_fmt yuv420p \
+    -c:a aac film.mp4
