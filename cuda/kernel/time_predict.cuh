@@ -20,13 +20,16 @@ static __device__ __forceinline__ float most_level(bool is_between)
     return is_between ? 255.0f * TIME_LEVEL_STEPS : 65535.0f;
 }
 
-/* Two levels to whole steps: rounded, they are the low mantissa bits of 2^23. */
-static __device__ __forceinline__ uint32_t steps_of(float first, float second, float most)
+static __device__ __forceinline__ float2 clamp(float2 v, float most)
 {
-    const float a = fminf(fmaxf(first, 0.0f), most) + 8388608.0f;
-    const float b = fminf(fmaxf(second, 0.0f), most) + 8388608.0f;
+    return make_float2(fminf(fmaxf(v.x, 0.0f), most), fminf(fmaxf(v.y, 0.0f), most));
+}
 
-    return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x5410);
+/* Two levels to whole steps: rounded, they are the low mantissa bits of 2^23. */
+static __device__ __forceinline__ uint32_t steps_of(float first, float second)
+{
+    return __byte_perm(__float_as_uint(first + 8388608.0f), __float_as_uint(second + 8388608.0f),
+                       0x5410);
 }
 
 /* A column of two luma samples on its way down rows that have one vector. Rows of the frame before
@@ -65,7 +68,7 @@ struct luma_column {
     }
 
     /* The pair of row @i; rows are asked for one after the other. */
-    __device__ __forceinline__ uint32_t predict(const time_job &j, int i)
+    __device__ __forceinline__ float2 predict(const time_job &j, int i)
     {
         float2 sum = {0.0f, 0.0f};
 
@@ -75,7 +78,7 @@ struct luma_column {
             sum.x += down[k] * part[(i + k) % 4].x;
             sum.y += down[k] * part[(i + k) % 4].y;
         }
-        return steps_of(sum.x, sum.y, most);
+        return clamp(sum, most);
     }
 };
 
@@ -116,11 +119,12 @@ struct chroma_column {
         return make_float2(ret[0], ret[1]);
     }
 
-    __device__ __forceinline__ uint32_t predict(const time_job &j, int i)
+    __device__ __forceinline__ float2 predict(const time_job &j, int i)
     {
         const float2 upper = part[i % 2], lower = part[(i + 1) % 2] = fetch(j, i + 1);
 
-        return steps_of(upper.x + fy * (lower.x - upper.x), upper.y + fy * (lower.y - upper.y),
-                        most);
+        return clamp(
+            make_float2(upper.x + fy * (lower.x - upper.x), upper.y + fy * (lower.y - upper.y)),
+            most);
     }
 };
