@@ -226,6 +226,8 @@ static void print_filter(const struct settings *s, FILE *out)
     }
     fprintf(out, "%s window, %s", f.window == WINDOW_DISC ? "disc" : "square",
             f.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian");
+    if (f.distance == DISTANCE_MANHATTAN)
+        fprintf(out, ", manhattan");
     if (filter_averages(&f))
         fprintf(out, ", mean of up to %d frames along their motion", f.temporal);
     else if (f.temporal > 1)
@@ -323,7 +325,8 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
         if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
             continue;
         if (!engine_has(engines[i], &filter)) {
-            (void)error_set(err, -ENODEV, "engine %s has no filter but bilateral", name);
+            (void)error_set(err, -ENODEV, "engine %s has no %s", name,
+                            engine_limit(engines[i], &filter));
             continue;
         }
         if (engine_open(&e, engines, name, &config, err))

@@ -55,6 +55,17 @@ int engine_open(struct engine **ret, const struct engine_ops *const *engines, co
     return open_one(ret, ops, config, err);
 }
 
+const char *engine_limit(const struct engine_ops *ops, const struct filter *f)
+{
+    if (!filter_acts(f))
+        return NULL;
+    if (f->kind != FILTER_BILATERAL)
+        return ops->bilateral_only ? "filter but bilateral" : NULL;
+    if (f->distance != DISTANCE_EUCLIDEAN && ops->euclidean_only)
+        return "distance but euclidean";
+    return NULL;
+}
+
 void engine_release(struct engine *e)
 {
     const struct engine_ops *ops;

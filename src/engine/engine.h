@@ -46,6 +46,7 @@ struct engine_ops {
     bool on_device;      /* memory and life of its own beside the CPU: it may fail, and may sleep */
     bool only_by_name;   /* "auto" passes it over */
     bool bilateral_only; /* it has no other filter */
+    bool euclidean_only; /* it has no other distance of colours */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. */
@@ -99,10 +100,13 @@ extern const struct engine_ops engine_reference;
 extern const struct engine_ops engine_simd;
 extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
 
-/* Whether engines of @ops have what @f asks for. */
+/* What engines of @ops have no other one of, in words, though @f asks for it; NULL: they have all
+ * that it asks for. */
+const char *engine_limit(const struct engine_ops *ops, const struct filter *f);
+
 static inline bool engine_has(const struct engine_ops *ops, const struct filter *f)
 {
-    return !ops->bilateral_only || f->kind == FILTER_BILATERAL || !filter_acts(f);
+    return !engine_limit(ops, f);
 }
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */

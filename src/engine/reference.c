@@ -149,12 +149,15 @@ static double weight(const struct filter *f, const struct pixel *p, const struct
 {
     const double two_ss2 = 2.0 * f->sigma_space * f->sigma_space;
     const double space = f->kind == FILTER_BOX ? 1.0 : exp(-(dx * dx + dy * dy) / two_ss2);
-    double d2 = 0.0;
+    double squares = 0.0, sum = 0.0, d2;
 
     if (f->kind != FILTER_BILATERAL)
         return space;
-    for (int i = 0; i < 3; i++)
-        d2 += (p->rgb[i] - q->rgb[i]) * (p->rgb[i] - q->rgb[i]);
+    for (int i = 0; i < 3; i++) {
+        squares += (p->rgb[i] - q->rgb[i]) * (p->rgb[i] - q->rgb[i]);
+        sum += fabs(p->rgb[i] - q->rgb[i]);
+    }
+    d2 = f->distance == DISTANCE_MANHATTAN ? sum * sum : squares;
     return space *
            (f->range == RANGE_GAUSSIAN ? exp(-d2 / p->two_sc2) : 1.0 / (1.0 + d2 / p->two_sc2));
 }

@@ -211,7 +211,8 @@ static int suit(struct filtering *f, const struct filter *filter)
         begin_rebuild(f, NULL);
     if (engine_has(f->engine->ops, filter))
         return 0;
-    log_warning("engine %s has no filter but bilateral: the CPU filters", f->engine->ops->name);
+    log_warning("engine %s has no %s: the CPU filters", f->engine->ops->name,
+                engine_limit(f->engine->ops, filter));
     return rest(f);
 }
 

@@ -12,6 +12,8 @@ static const char *const filters[] = {[FILTER_BILATERAL] = "bilateral",
                                       NULL};
 static const char *const ranges[] = {
     [RANGE_GAUSSIAN] = "gaussian", [RANGE_LORENTZIAN] = "lorentzian", NULL};
+static const char *const distances[] = {
+    [DISTANCE_EUCLIDEAN] = "euclidean", [DISTANCE_MANHATTAN] = "manhattan", NULL};
 static const char *const windows[] = {[WINDOW_DISC] = "disc", [WINDOW_SQUARE] = "square", NULL};
 static const char *const temporal_modes[] = {
     [TEMPORAL_RECURSIVE] = "recursive", [TEMPORAL_WINDOW] = "window", NULL};
@@ -139,6 +141,15 @@ const struct key key_table[] = {
      .choices = ranges,
      .live = true,
      .help = "how the weight falls with the colour distance"},
+    {.name = "distance",
+     .argument = "NAME",
+     .type = KEY_CHOICE,
+     FIELD(distance),
+     .default_text = "euclidean",
+     .choices = distances,
+     .live = true,
+     .help = "how far two colours are from each other: euclidean, or the sum of the differences of "
+             "R', G' and B', as in OpenCV, which the CPU does"},
     {.name = "window",
      .argument = "NAME",
      .type = KEY_CHOICE,

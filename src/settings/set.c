@@ -82,6 +82,7 @@ void settings_filter(const struct settings *s, struct filter *ret)
         .sigma_space = s->sigma_space > 0.0 ? s->sigma_space : filter_auto_sigma(radius),
         .sigma_color = s->sigma_color,
         .range = (enum range_kernel)s->range,
+        .distance = (enum colour_metric)s->distance,
         .window = (enum window_shape)s->window,
         .temporal = looks_back ? temporal : 1,
         .temporal_mode = mode,

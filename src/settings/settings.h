@@ -34,6 +34,7 @@ struct settings {
     double sigma_space;  /* pixels; 0 = auto */
     double sigma_color;  /* levels; 0 = auto */
     int range;           /* enum range_kernel */
+    int distance;        /* enum colour_metric */
     int window;          /* enum window_shape */
     int temporal;        /* frames; 0 = auto */
     int temporal_mode;   /* enum temporal_mode */

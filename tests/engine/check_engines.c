@@ -30,6 +30,7 @@ struct style {
     enum filter_kind kind;
     enum window_shape window;
     enum range_kernel range;
+    enum colour_metric distance;
 };
 
 static const struct style bilateral[] = {
@@ -37,6 +38,10 @@ static const struct style bilateral[] = {
     {FILTER_BILATERAL, WINDOW_DISC, RANGE_LORENTZIAN},
     {FILTER_BILATERAL, WINDOW_SQUARE, RANGE_GAUSSIAN},
     {FILTER_BILATERAL, WINDOW_SQUARE, RANGE_LORENTZIAN},
+};
+static const struct style manhattan[] = {
+    {FILTER_BILATERAL, WINDOW_DISC, RANGE_GAUSSIAN, DISTANCE_MANHATTAN},
+    {FILTER_BILATERAL, WINDOW_SQUARE, RANGE_LORENTZIAN, DISTANCE_MANHATTAN},
 };
 static const struct style blurs[] = {
     {FILTER_GAUSSIAN, WINDOW_SQUARE, RANGE_GAUSSIAN},
@@ -67,16 +72,18 @@ static void describe(const struct test_case *t, const char *what)
 {
     static const char *const kinds[] = {"bilateral", "gaussian", "box"};
 
-    printf(
-        "FAIL %s: %s, radius %d, %s, %s, sigma-space %g, sigma-color %g, %s %dx%d %s %s, image %s, "
-        "pads %d %d, seed %llu\n",
-        what, kinds[t->filter.kind], t->filter.radius,
-        t->filter.window == WINDOW_DISC ? "disc" : "square",
-        t->filter.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", t->filter.sigma_space,
-        t->filter.sigma_color, format_table[t->shape.format].name, t->shape.width, t->shape.height,
-        t->shape.colour.matrix == COLOUR_BT709 ? "bt709" : "bt601",
-        t->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[t->image], t->pad_in,
-        t->pad_out, (unsigned long long)t->seed);
+    printf("FAIL %s: %s, radius %d, %s, %s, %s, sigma-space %g, sigma-color %g, %s %dx%d %s %s, "
+           "image %s, "
+           "pads %d %d, seed %llu\n",
+           what, kinds[t->filter.kind], t->filter.radius,
+           t->filter.window == WINDOW_DISC ? "disc" : "square",
+           t->filter.range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian",
+           t->filter.distance == DISTANCE_MANHATTAN ? "manhattan" : "euclidean",
+           t->filter.sigma_space, t->filter.sigma_color, format_table[t->shape.format].name,
+           t->shape.width, t->shape.height,
+           t->shape.colour.matrix == COLOUR_BT709 ? "bt709" : "bt601",
+           t->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[t->image],
+           t->pad_in, t->pad_out, (unsigned long long)t->seed);
 }
 
 /* Bytes that filters of up to this radius see of a picture are of two costs for the reference:
@@ -104,7 +111,8 @@ static struct test_case draw_case(struct draw *d, int radius, const struct style
         .filter = {.kind = style->kind,
                    .radius = radius,
                    .window = style->window,
-                   .range = style->range},
+                   .range = style->range,
+                   .distance = style->distance},
         .shape = {.format = format},
     };
     const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
@@ -251,6 +259,10 @@ static void check_all(struct engine *e, struct engine *truth, bool quick, uint64
                       struct totals *totals)
 {
     check_styles(e, truth, bilateral, N(bilateral), quick, seed, totals);
+    if (e->ops->euclidean_only)
+        printf("engine %s has no distance but euclidean\n", e->ops->name);
+    else
+        check_styles(e, truth, manhattan, N(manhattan), quick, seed, totals);
     if (e->ops->bilateral_only)
         printf("engine %s has no filter but bilateral\n", e->ops->name);
     else

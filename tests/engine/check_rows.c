@@ -122,6 +122,7 @@ static struct filter draw_filter(struct check *c, enum row_arithmetic a)
         .radius = 1 + (int)below(c, !row_is_real(a) ? 5 : 8),
         .sigma_color = !row_is_real(a) ? 5.0 + below(c, 40) : 1.0 + below(c, 200),
         .range = a == ROWS_LORENTZIAN ? RANGE_LORENTZIAN : RANGE_GAUSSIAN,
+        .distance = a != ROWS_TABLE && below(c, 2) ? DISTANCE_MANHATTAN : DISTANCE_EUCLIDEAN,
         .window = below(c, 2) ? WINDOW_SQUARE : WINDOW_DISC,
     };
 
@@ -242,7 +243,7 @@ static void filter_with(const struct row_kernels *set, const struct surroundings
     job.sums = sums;
     for (int i = 0; i < N(sums); i++)
         sums[i] = 1000.0F + (float)(i % 7);
-    set->filter[plan->arithmetic][layout](&job);
+    set->filter[plan->distance][plan->arithmetic][layout](&job);
     guard(&ret->sums, 0, 0);
     if (joint == JOINT_STORE && sums_bytes <= sizeof(ret->sums.memory))
         memcpy(ret->sums.memory, sums, sums_bytes);
@@ -378,7 +379,7 @@ static void check_set(struct check *c)
                                               (enum colour_range)below(c, 2)};
 
                 plan_make(&plan, &f, colour, (enum row_layout)l, a == ROWS_TABLE);
-                if (!c->set->filter[plan.arithmetic][l])
+                if (!c->set->filter[plan.distance][plan.arithmetic][l])
                     continue;
                 c->seed = c->rng;
                 if (plan.arithmetic == ROWS_TABLE)
@@ -419,7 +420,7 @@ static void benchmark_set(struct check *c)
         double least = 1e9;
 
         plan_make(&plan, &f, (struct colour){0}, ROWS_PAIR, a == ROWS_TABLE);
-        if (!c->set->filter[plan.arithmetic][ROWS_PAIR])
+        if (!c->set->filter[plan.distance][plan.arithmetic][ROWS_PAIR])
             continue;
         fill_surroundings(c, &s, &plan);
         for (int i = 0; i < repeats; i++) {

@@ -121,6 +121,41 @@ static void test_release(void **state)
     assert_int_equal(n_released, 1);
 }
 
+/* What an engine does not have counts where a filter has a use for it. */
+static void test_limits(void **state)
+{
+    static const struct engine_ops bilateral = {.bilateral_only = true};
+    static const struct engine_ops euclidean = {.euclidean_only = true}, all = {.name = "all"};
+    static const struct {
+        struct filter filter;
+        const char *bilateral, *euclidean;
+    } cases[] = {
+        {{.radius = 3}, NULL, NULL},
+        {{.kind = FILTER_BOX, .radius = 3}, "filter but bilateral", NULL},
+        {{.kind = FILTER_GAUSSIAN}, NULL, NULL},
+        {{.radius = 3, .distance = DISTANCE_MANHATTAN}, NULL, "distance but euclidean"},
+        {{.temporal = 4, .distance = DISTANCE_MANHATTAN}, NULL, "distance but euclidean"},
+        {{.temporal = 1, .distance = DISTANCE_MANHATTAN}, NULL, NULL},
+        {{.kind = FILTER_BOX, .radius = 3, .distance = DISTANCE_MANHATTAN},
+         "filter but bilateral",
+         NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct filter *f = &cases[i].filter;
+        const char *limits[2] = {engine_limit(&bilateral, f), engine_limit(&euclidean, f)};
+
+        assert_null(engine_limit(&all, f));
+        assert_int_equal(engine_has(&bilateral, f), !cases[i].bilateral);
+        assert_int_equal(engine_has(&euclidean, f), !cases[i].euclidean);
+        assert_string_equal(limits[0] ? limits[0] : "",
+                            cases[i].bilateral ? cases[i].bilateral : "");
+        assert_string_equal(limits[1] ? limits[1] : "",
+                            cases[i].euclidean ? cases[i].euclidean : "");
+    }
+}
+
 /* What can be asked for has a row, and what is built in can do everything. */
 static void test_table(void **state)
 {
@@ -150,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_release),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_table),
     };
 

@@ -231,7 +231,7 @@ static int flaky_submit(struct engine *e, const struct frame *in, struct frame *
     if (r || (f->breaks_in_submit && f->n_submitted >= f->breaks_at))
         return r ? r : -EIO;
     require(f->n_submitted - f->n_collected < f->base.depth);
-    require(filter->kind == FILTER_BILATERAL);
+    require(filter->kind == FILTER_BILATERAL && filter->distance == DISTANCE_EUCLIDEAN);
     f->seq[f->n_submitted++ % 8] = in->seq;
     engines.n_submitted++;
     (void)poll(NULL, 0, engines.frame_ms);
@@ -283,6 +283,7 @@ const struct engine_ops flaky_ops = {
     .name = "flaky",
     .on_device = true,
     .bilateral_only = true,
+    .euclidean_only = true,
     .create = flaky_create,
     .pin = flaky_pin,
     .destroy = flaky_destroy,

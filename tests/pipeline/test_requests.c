@@ -45,10 +45,22 @@ static void test_frames(void **state)
     assert_int_equal(filter_for(16, TEMPORAL_RECURSIVE, FILTER_NONE).radius, 0);
 }
 
+static void test_distance(void **state)
+{
+    struct settings s;
+
+    (void)state;
+    settings_init(&s);
+    assert_int_equal(pipeline_filter_request(&s).filter.distance, DISTANCE_EUCLIDEAN);
+    s.distance = DISTANCE_MANHATTAN;
+    assert_int_equal(pipeline_filter_request(&s).filter.distance, DISTANCE_MANHATTAN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_distance),
     };
 
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);

@@ -283,14 +283,19 @@ static void play_filters(struct bench *b)
 {
     struct filter_request w = stream_filter_request(b->stages.stream);
 
+    const struct filter own = w.filter;
+
     require(eventually(is_reported, b));
-    for (int kind = FILTER_GAUSSIAN; kind <= FILTER_BOX; kind++) {
-        w.filter.kind = (enum filter_kind)kind;
+    for (int i = 0; i < 3; i++) {
+        if (i == 2)
+            w.filter.distance = DISTANCE_MANHATTAN;
+        else
+            w.filter.kind = i ? FILTER_BOX : FILTER_GAUSSIAN;
         stream_set_filter_request(b->stages.stream, &w);
         require(eventually(is_not_reported, b));
         n_written = 0;
         require(eventually(is_written, b));
-        w.filter.kind = FILTER_BILATERAL;
+        w.filter = own;
         stream_set_filter_request(b->stages.stream, &w);
         require(eventually(is_reported, b));
     }
@@ -307,8 +312,8 @@ static void test_other_filter(void **state)
     screen.on_write = count_written;
     open_live(&b);
     run_script(&b, play_filters);
-    assert_int_equal(engines.n_destroyed, 2);
-    assert_int_equal(engines.n_pinned, 3);
+    assert_int_equal(engines.n_destroyed, 3);
+    assert_int_equal(engines.n_pinned, 4);
     close_bench(&b);
 }
 

@@ -202,6 +202,13 @@ test_files() {
         [ "$(cmp -l reference.y4m simd.y4m | wc -l)" -lt 5000 ] && ok || bad "$filter: the engines do not agree"
         [ "$(cmp -l clip.y4m simd.y4m 2>/dev/null | wc -l)" -gt 50000 ] && ok || bad "$filter does nothing"
     done
+    run 0 "$bilatcam" -i clip.y4m -o near.y4m -r 2 --engine simd --temporal 1 --sigma-color 18 --frames 1
+    for engine in reference simd; do
+        run 0 "$bilatcam" -i clip.y4m -o "$engine.y4m" --distance manhattan -r 2 --engine "$engine" \
+            --temporal 1 --sigma-color 18 --frames 1
+    done
+    [ "$(cmp -l reference.y4m simd.y4m | wc -l)" -lt 5000 ] && ok || bad "distance: the engines do not agree"
+    [ "$(cmp -l near.y4m simd.y4m | wc -l)" -gt 50000 ] && ok || bad "distance does nothing"
     run 0 "$bilatcam" -i clip.y4m -o same.y4m --filter none --temporal 16
     cmp -s clip.y4m same.y4m && ok || bad "filter = none with temporal changes the picture"
     run 0 "$bilatcam" -i clip.y4m -o null: --stats stats.json

@@ -93,6 +93,8 @@ static const struct {
     {"filter", "box", "box"},
     {"filter", "median", NULL},
     {"range", "lorentzian", "lorentzian"},
+    {"distance", "manhattan", "manhattan"},
+    {"distance", "l1", NULL},
     {"window", "square", "square"},
     {"engine", "simd", "simd"},
     {"engine", "opencl", NULL},

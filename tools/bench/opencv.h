@@ -10,6 +10,8 @@ extern "C" {
 /* Packed rows of 8-bit BGR, or of Y alone for those with @channels of 1. All run on one thread. */
 void opencv_filter(const uint8_t *in, uint8_t *out, int width, int height, int radius,
                    double sigma_space, double sigma_color);
+void opencv_filter_float(const float *in, float *out, int width, int height, int radius,
+                         double sigma_space, double sigma_color);
 void opencv_gaussian(const uint8_t *in, uint8_t *out, int width, int height, int channels,
                      int radius, double sigma_space);
 void opencv_box(const uint8_t *in, uint8_t *out, int width, int height, int channels, int radius);

@@ -402,7 +402,7 @@ static void filter_table_rows(struct band *b, const struct row_kernels *kernels,
     for (int y = first; y < last; y += 2) {
         job->rows = &b->rows[y - first + job->plan->reach_y];
         job->joint = shared && y + 1 < last ? JOINT_ADD : JOINT_NONE;
-        kernels->filter[ROWS_TABLE][ROWS_PAIR](job);
+        kernels->filter[DISTANCE_EUCLIDEAN][ROWS_TABLE][ROWS_PAIR](job);
         write_row(b, kernels, out, y, job->out, job->columns, true);
         if (y + 1 < last)
             write_row(b, kernels, out, y + 1, job->out + 4, job->columns, !shared);
@@ -437,7 +437,7 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
         job.joint = joint_of(out, y);
         if (each && y % 2 == 0)
             load_factors(b, kernels, plan, in, y / 2);
-        (each ? kernels->each : kernels->filter)[plan->arithmetic][layout](&job);
+        (each ? kernels->each : kernels->filter)[plan->distance][plan->arithmetic][layout](&job);
         write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }
 }

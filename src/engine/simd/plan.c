@@ -35,6 +35,18 @@ enum row_layout plan_layout(enum frame_format format)
     return info->components == 1 ? ROWS_GREY : info->hshift ? ROWS_PAIR : ROWS_SINGLE;
 }
 
+/* What makes the planes of rows.h. */
+static struct colour_distance axes_of(const struct filter *f, struct colour colour)
+{
+    double m[3][3];
+
+    if (f->distance == DISTANCE_EUCLIDEAN)
+        return colour_distance(colour);
+    colour_to_rgb(colour, m);
+    return (struct colour_distance){
+        .a = m[0][0], .b = m[1][1], .c = m[1][2], .d = m[2][1], .f = m[0][2]};
+}
+
 static struct row_scale scale_of(const struct colour_distance *l, double s, enum row_arithmetic a)
 {
     const double uv = a == ROWS_TABLE ? sqrt(2.0) : 1.0;
@@ -182,7 +194,8 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
 {
     enum { STEPS = 48 };
     const double unit = form->scale * l->a;
-    const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / l->a);
+    const double gain = f->distance == DISTANCE_MANHATTAN ? 3.0 * l->a : l->a; /* of greys */
+    const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / gain);
 
     /* Steps so coarse that the furthest one in range still weighs are of no use. */
     if (form->shift == 0 || fixed_weight(form, 65535) != 0 ||
@@ -190,7 +203,7 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
         return false;
     for (int i = 1; i <= STEPS; i++) {
         const double levels = furthest * i / STEPS;
-        const double d = levels * l->a / f->sigma_color;
+        const double d = levels * gain / f->sigma_color;
         const int dy = (int)fmin(levels * unit, 32767.0);
 
         if (lone_pixel_error(f, form, dy, d * d / 2.0) > LONE_PIXEL_BOUND * unit)
@@ -200,13 +213,14 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
 }
 
 /* The spatial weights that one 16-bit sum can take. A sum grows by w |dY|, at most e^-1/2 sc
- * times the factor by which dY may exceed the distance; 5 % are for what is approximate. */
+ * times the factor by which dY may exceed the distance (of DISTANCE_MANHATTAN 1); 5 % are for
+ * what is approximate. */
 static double sum_limit(const struct filter *f, const struct colour_distance *l, double s)
 {
     const double k1 = l->b / l->d, k2 = l->c / l->f - l->b * l->e / (l->d * l->f);
-    const double largest = exp(-0.5) * s * f->sigma_color * sqrt(1.0 + k1 * k1 + k2 * k2);
+    const double excess = f->distance == DISTANCE_MANHATTAN ? 1.0 : sqrt(1.0 + k1 * k1 + k2 * k2);
 
-    return 0.95 * 32767.0 / largest;
+    return 0.95 * 32767.0 / (exp(-0.5) * s * f->sigma_color * excess);
 }
 
 static void set_space(const struct row_plan *plan, const struct fixed_form *form, struct row_tap *t,
@@ -335,7 +349,8 @@ static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
                                 const struct filter *f, const struct colour_distance *l,
                                 enum row_layout layout, bool prefers_table)
 {
-    const bool table = prefers_table && layout == ROWS_PAIR && f->radius >= TABLE_RADIUS;
+    const bool table = prefers_table && f->distance == DISTANCE_EUCLIDEAN && layout == ROWS_PAIR &&
+                       f->radius >= TABLE_RADIUS;
 
     if (f->range == RANGE_LORENTZIAN) {
         plan->arithmetic = ROWS_LORENTZIAN;
@@ -359,11 +374,12 @@ static void clear_taps(struct row_plan *plan)
 void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
                enum row_layout layout, bool prefers_table)
 {
-    const struct colour_distance l = colour_distance(colour);
+    const struct colour_distance l = axes_of(f, colour);
     struct fixed_form form = {0};
     const double scale = choose_arithmetic(plan, &form, f, &l, layout, prefers_table);
 
     clear_taps(plan);
+    plan->distance = f->distance;
     plan->shift = form.shift;
     plan->centre = (uint16_t)fixed_weight(&form, form.half);
     plan->cap = (uint16_t)(65535 >> form.shift);
@@ -393,7 +409,7 @@ static double each_scale(struct row_plan *plan, const struct filter *f,
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
                     enum row_layout layout, int n_frames)
 {
-    const struct colour_distance l = colour_distance(colour);
+    const struct colour_distance l = axes_of(f, colour);
     const struct fixed_form test = fixed_form(f, &l, ROWS_FIXED);
     const struct fixed_form form = {.per_x = 65536.0 / FIXED_RANGE, .range = FIXED_RANGE};
     const bool gaussian = f->range == RANGE_GAUSSIAN;
@@ -405,6 +421,7 @@ void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour
         plan->arithmetic = ROWS_FIXED;
         scale = each_scale(plan, f, &l);
     }
+    plan->distance = f->distance;
     plan->scale = scale_of(&l, scale, plan->arithmetic);
     plan->centre = (uint16_t)fixed_weight(&form, 0);
     clear_taps(plan);

@@ -4,8 +4,10 @@
  * DESIGN. Pixels live in planes of samples already scaled for the filter at hand, so that the
  * distance of the image contract is a sum of three squares (struct colour_distance):
  *     |dRGB|^2 = (dY + dC)^2 + dU^2 + dV^2
- * with Y = a y, C = b u + c v, U = d u + e v, V = f v for 8-bit samples y, u, v less 128. Only
- * Y belongs to the pixel alone. In formats that share a chroma column between two luma columns
+ * with Y = a y, C = b u + c v, U = d u + e v, V = f v for 8-bit samples y, u, v less 128. For
+ * DISTANCE_MANHATTAN Y is grey, and C, U and V are what G', B' and R' are more than that:
+ *     |dR| + |dG| + |dB| = |dY + dV| + |dY + dC| + |dY + dU|
+ * Only Y belongs to the pixel alone. In formats that share a chroma column between two luma columns
  * (ROWS_PAIR) even and odd luma columns are planes of their own, and one step of the window
  * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
  * Sums of w dY, w dU and w dV are collected, and the mean is the centre plus their quotient.
@@ -93,6 +95,7 @@ struct row_scale {
 
 struct row_plan {
     enum row_arithmetic arithmetic;
+    enum colour_metric distance;
     struct row_scale scale;
     uint16_t cap; /* ROWS_FIXED: distances from here on weigh nothing */
     int shift;    /* ROWS_FIXED: left, brings the cap to the top of 16 bits; ROWS_TABLE: right,
@@ -166,9 +169,10 @@ struct noise_sums;
 struct row_kernels {
     const char *name;  /* as in BILATCAM_CPU */
     const char *label; /* as in the manual of the processor */
-    void (*filter[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
+    /* By enum colour_metric; ROWS_TABLE has no DISTANCE_MANHATTAN. */
+    void (*filter[2][ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
     /* The same with a range sigma for each pixel, and with frames before; NULL: there is none. */
-    void (*each[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
+    void (*each[2][ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
     bool prefers_table; /* ROWS_TABLE is quicker than ROWS_FIXED; else it is for tests, or NULL */
     /* 8-bit samples to planes, [0] fixed point and [1] floating point, `n` of them rounded up to
      * whole vectors. */

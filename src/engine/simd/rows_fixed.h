@@ -22,6 +22,12 @@ struct fixed_wide {
     I y[2][2], u[2], v[2];
 };
 
+/* What a kernel is made for; constants where they are inlined. */
+struct fixed_kind {
+    enum row_layout layout;
+    bool each, manhattan;
+};
+
 struct fixed_state {
     const struct row_plan *plan;
     V centre[ROW_PLANES];
@@ -89,10 +95,25 @@ INLINE void fixed_add_chroma(struct fixed_sums *sums, V w0, V w1, V du, V dv,
     }
 }
 
-/* One tap: @pairs and the layout are constants where this is inlined. */
-INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const struct row_planes *q,
-                      ptrdiff_t x, int pairs, enum row_layout layout, bool each)
+/* As unsigned numbers, -@a is the greater one where @a is not negative. */
+INLINE V fixed_abs(V a)
 {
+    return v_min_u(a, v_sub(v_set1(0), a));
+}
+
+/* The sum of the absolute differences of R', G' and B', as far as it can be squared. */
+INLINE V fixed_manhattan(V dy, V dc, V du, V dv)
+{
+    const V gr = v_add_sat_u(fixed_abs(v_add_sat(dy, dc)), fixed_abs(v_add_sat(dy, dv)));
+
+    return v_min_u(v_add_sat_u(gr, fixed_abs(v_add_sat(dy, du))), v_set1(32767));
+}
+
+/* One tap: @pairs is a constant where this is inlined. */
+INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const struct row_planes *q,
+                      ptrdiff_t x, int pairs, struct fixed_kind kind)
+{
+    const enum row_layout layout = kind.layout;
     const struct row_pairs p = row_pairs(pairs, layout);
     const V zero = v_set1(0);
     V dc = zero, du = zero, dv = zero, base = zero;
@@ -105,16 +126,18 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
         dc = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_C] + x), s->centre[PLANE_C]);
         du = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_U] + x), s->centre[PLANE_U]);
         dv = v_sub_sat(v_load((const int16_t *)q->plane[PLANE_V] + x), s->centre[PLANE_V]);
-        base = v_add_sat_u(v_mulhrs(du, du), v_mulhrs(dv, dv));
+        if (!kind.manhattan)
+            base = v_add_sat_u(v_mulhrs(du, du), v_mulhrs(dv, dv));
     }
     UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
         v_sub_sat(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
-    UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_add_sat(dy[i], dc);
+    UNROLLED for (int i = 0; i < p.n; i++) d1[i] =
+        kind.manhattan ? fixed_manhattan(dy[i], dc, du, dv) : v_add_sat(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] =
-        each ? base : v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
+        kind.each ? base : v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = v_add_sat_u(z[i], d1[i]);
-    if (each)
+    if (kind.each)
         fixed_weights_each(s, z, t, &p);
     else
         fixed_weights(s, z, p.n);
@@ -223,24 +246,27 @@ INLINE void fixed_finish(const struct fixed_state *s, const struct row_job *job,
 }
 
 /* The weights of the two pixels of the column itself to each other. */
-INLINE void fixed_own(const struct fixed_state *s, V z[4], bool each)
+INLINE void fixed_own(const struct fixed_state *s, V z[4], struct fixed_kind kind)
 {
     const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_PAIR);
+    const V zero = v_set1(0), dy = s->sums.y[0];
+    const V d = kind.manhattan ? fixed_manhattan(dy, zero, zero, zero) : dy;
 
-    if (each) {
-        z[0] = z[1] = v_mulhrs(s->sums.y[0], s->sums.y[0]);
+    if (kind.each) {
+        z[0] = z[1] = v_mulhrs(d, d);
         fixed_weights_each(s, z, &s->plan->own, &pairs);
         return;
     }
-    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(s->sums.y[0], s->sums.y[0]));
+    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(d, d));
     fixed_weights(s, z, 1);
     z[1] = z[0];
 }
 
 /* The pixels of the column itself: each weighs the most, its partner has the same chroma. */
 INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
-                        enum row_layout layout, bool each)
+                        struct fixed_kind kind)
 {
+    const enum row_layout layout = kind.layout;
     const V zero = v_set1(0), centre = v_set1(s->plan->centre);
     V z[4] = {zero, zero, zero, zero};
     const I wide_zero = i_low_s(zero);
@@ -253,7 +279,7 @@ INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = v_load((const int16_t *)job->rows->plane[p] + x);
-    for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1) && each; i++) {
+    for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1) && kind.each; i++) {
         s->limit[i] = v_load((const int16_t *)job->limit[i] + x);
         s->factor[i] = v_load((const int16_t *)job->factor[i] + x);
     }
@@ -263,7 +289,7 @@ INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
     }
     for (int i = 0; i < 2; i++)
         s->sums.y[i] = v_sub_sat(s->centre[PLANE_Y0 + !i], s->centre[PLANE_Y0 + i]);
-    fixed_own(s, z, each);
+    fixed_own(s, z, kind);
     for (int i = 0; i < 2; i++) {
         s->sums.y[i] = v_mulhrs(s->sums.y[i], z[i]);
         fixed_add_weight(&s->sums, i, v_avg_u(centre, z[i]));
@@ -272,47 +298,47 @@ INLINE void fixed_begin(struct fixed_state *s, const struct row_job *job, int x,
 
 INLINE const struct row_tap *fixed_run(struct fixed_state *s, const struct row_job *job, int x,
                                        const struct row_tap *t, int n, int pairs,
-                                       enum row_layout layout, bool each)
+                                       struct fixed_kind kind)
 {
     for (const struct row_tap *end = t + n; t < end; t++)
-        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, layout, each);
+        fixed_tap(s, t, &job->rows[t->dy], x + t->k, pairs, kind);
     return t;
 }
 
 /* The sum over the window: one inlined loop for every kind of run. */
 INLINE void fixed_window(struct fixed_state *s, const struct row_job *job, int x,
-                         enum row_layout layout, bool each)
+                         struct fixed_kind kind)
 {
     const struct row_tap *t = job->plan->tap;
     const struct row_run *const end = job->plan->run + job->plan->n_runs;
 
     for (const struct row_run *run = job->plan->run; run < end; run++) {
-        switch (layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
+        switch (kind.layout == ROWS_PAIR ? run->pairs : TAP_EVEN) {
         case TAP_EVEN | TAP_UP | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP | TAP_DOWN, kind);
             break;
         case TAP_EVEN | TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_UP, kind);
             break;
         case TAP_EVEN | TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN | TAP_DOWN, kind);
             break;
         case TAP_UP:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_UP, kind);
             break;
         case TAP_DOWN:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_DOWN, kind);
             break;
         default:
-            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, layout, each);
+            t = fixed_run(s, job, x, t, run->n_taps, TAP_EVEN, kind);
             break;
         }
         if (run->flush)
-            fixed_flush(s, layout);
+            fixed_flush(s, kind.layout);
     }
 }
 
-INLINE void fixed_rows(const struct row_job *job, enum row_layout layout, bool each)
+INLINE void fixed_rows(const struct row_job *job, struct fixed_kind kind)
 {
     struct fixed_state s = {.plan = job->plan};
 
@@ -321,21 +347,24 @@ INLINE void fixed_rows(const struct row_job *job, enum row_layout layout, bool e
     s.a1 = v_set1(FIXED_A1);
     s.a2 = v_set1(FIXED_A2);
     for (int x = 0; x < job->columns; x += LANES) {
-        fixed_begin(&s, job, x, layout, each);
-        fixed_window(&s, job, x, layout, each);
-        fixed_finish(&s, job, x, layout);
+        fixed_begin(&s, job, x, kind);
+        fixed_window(&s, job, x, kind);
+        fixed_finish(&s, job, x, kind.layout);
     }
 }
 
-#define FIXED_ROWS(name, layout, each)                                                             \
+#define FIXED_ROWS(name, layout, each, manhattan)                                                  \
     static void name(const struct row_job *job)                                                    \
     {                                                                                              \
-        fixed_rows(job, layout, each);                                                             \
+        fixed_rows(job, (struct fixed_kind){layout, each, manhattan});                             \
     }
 
-FIXED_ROWS(fixed_pair_rows, ROWS_PAIR, false)
-FIXED_ROWS(fixed_single_rows, ROWS_SINGLE, false)
-FIXED_ROWS(fixed_grey_rows, ROWS_GREY, false)
-FIXED_ROWS(fixed_pair_each, ROWS_PAIR, true)
-FIXED_ROWS(fixed_single_each, ROWS_SINGLE, true)
-FIXED_ROWS(fixed_grey_each, ROWS_GREY, true)
+#define FIXED_KINDS(name, layout)                                                                  \
+    FIXED_ROWS(name##_rows, layout, false, false)                                                  \
+    FIXED_ROWS(name##_rows_manhattan, layout, false, true)                                         \
+    FIXED_ROWS(name##_each, layout, true, false)                                                   \
+    FIXED_ROWS(name##_each_manhattan, layout, true, true)
+
+FIXED_KINDS(fixed_pair, ROWS_PAIR)
+FIXED_KINDS(fixed_single, ROWS_SINGLE)
+FIXED_KINDS(fixed_grey, ROWS_GREY)

@@ -14,7 +14,7 @@ struct real_state {
 struct real_kind {
     enum row_layout layout;
     enum row_arithmetic arithmetic;
-    bool each;
+    bool each, manhattan;
 };
 
 /* The weights 2^-(z + space) of @n squared distances, within 1e-4: an integral power of two by
@@ -80,6 +80,23 @@ INLINE void real_weights_each(const struct real_state *s, F z[4], const struct r
         UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(z[i], s->time);
 }
 
+/* Less the sum of the absolute differences of R', G' and B'. */
+INLINE F real_manhattan(F dy, F dc, F du, F dv)
+{
+    const F zero = f_set1(0.0F), d[3] = {f_add(dy, dc), f_add(dy, du), f_add(dy, dv)};
+
+    return f_add(f_add(f_min(d[0], f_sub(zero, d[0])), f_min(d[1], f_sub(zero, d[1]))),
+                 f_min(d[2], f_sub(zero, d[2])));
+}
+
+/* The squared distance of the two pixels of a column, which have the same chroma. */
+INLINE F real_own(F dy, bool manhattan)
+{
+    const F d = manhattan ? f_mul(dy, f_set1(3.0F)) : dy;
+
+    return f_mul(d, d);
+}
+
 INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct row_planes *q,
                      ptrdiff_t x, int pairs, struct real_kind kind)
 {
@@ -97,11 +114,13 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
         dc = f_sub(real_load(q, PLANE_C, x), s->centre[PLANE_C]);
         du = f_sub(real_load(q, PLANE_U, x), s->centre[PLANE_U]);
         dv = f_sub(real_load(q, PLANE_V, x), s->centre[PLANE_V]);
-        base = f_add(base, f_add(f_mul(du, du), f_mul(dv, dv)));
+        if (!kind.manhattan)
+            base = f_add(base, f_add(f_mul(du, du), f_mul(dv, dv)));
     }
     UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
         f_sub(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
-    UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(dy[i], dc);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] =
+        kind.manhattan ? real_manhattan(dy[i], dc, du, dv) : f_add(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(base, f_mul(z[i], z[i]));
     if (kind.each)
         real_weights_each(s, z, t, &p, a);
@@ -161,15 +180,14 @@ INLINE const struct row_tap *real_run(struct real_state *s, const struct row_pla
 }
 
 /* The pixels of the column itself to each other, where each has a factor. */
-INLINE void real_own_each(struct real_state *s, const struct row_tap *own,
-                          enum row_arithmetic arithmetic)
+INLINE void real_own_each(struct real_state *s, const struct row_tap *own, struct real_kind kind)
 {
     const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_PAIR);
     const F one = f_set1(1.0F), zero = f_set1(0.0F);
     const F dy = f_sub(s->centre[PLANE_Y1], s->centre[PLANE_Y0]);
-    F z[4] = {f_mul(dy, dy), f_mul(dy, dy), zero, zero};
+    F z[4] = {real_own(dy, kind.manhattan), real_own(dy, kind.manhattan), zero, zero};
 
-    real_weights_each(s, z, own, &pairs, arithmetic);
+    real_weights_each(s, z, own, &pairs, kind.arithmetic);
     s->y[0] = f_mul(dy, z[0]);
     s->y[1] = f_sub(zero, f_mul(dy, z[1]));
     for (int i = 0; i < 2; i++)
@@ -197,10 +215,10 @@ INLINE void real_begin(struct real_state *s, const struct row_job *job, ptrdiff_
         for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
             s->per[i] = f_load(job->per[i] + x);
         if (layout == ROWS_PAIR)
-            real_own_each(s, &job->plan->own, kind.arithmetic);
+            real_own_each(s, &job->plan->own, kind);
     } else if (layout == ROWS_PAIR) {
         const F dy = f_sub(s->centre[PLANE_Y1], s->centre[PLANE_Y0]);
-        F z[4] = {f_mul(dy, dy), zero, zero, zero};
+        F z[4] = {real_own(dy, kind.manhattan), zero, zero, zero};
 
         if (kind.arithmetic == ROWS_LORENTZIAN)
             z[0] = f_add(z[0], one);
@@ -288,21 +306,21 @@ INLINE void real_rows(const struct row_job *job, struct real_kind kind)
     }
 }
 
-#define REAL_ROWS(name, layout, arithmetic, each)                                                  \
+#define REAL_ROWS(name, layout, arithmetic, each, manhattan)                                       \
     static void name(const struct row_job *job)                                                    \
     {                                                                                              \
-        real_rows(job, (struct real_kind){layout, arithmetic, each});                              \
+        real_rows(job, (struct real_kind){layout, arithmetic, each, manhattan});                   \
     }
 
-REAL_ROWS(gaussian_pair_rows, ROWS_PAIR, ROWS_GAUSSIAN, false)
-REAL_ROWS(gaussian_single_rows, ROWS_SINGLE, ROWS_GAUSSIAN, false)
-REAL_ROWS(gaussian_grey_rows, ROWS_GREY, ROWS_GAUSSIAN, false)
-REAL_ROWS(lorentzian_pair_rows, ROWS_PAIR, ROWS_LORENTZIAN, false)
-REAL_ROWS(lorentzian_single_rows, ROWS_SINGLE, ROWS_LORENTZIAN, false)
-REAL_ROWS(lorentzian_grey_rows, ROWS_GREY, ROWS_LORENTZIAN, false)
-REAL_ROWS(gaussian_pair_each, ROWS_PAIR, ROWS_GAUSSIAN, true)
-REAL_ROWS(gaussian_single_each, ROWS_SINGLE, ROWS_GAUSSIAN, true)
-REAL_ROWS(gaussian_grey_each, ROWS_GREY, ROWS_GAUSSIAN, true)
-REAL_ROWS(lorentzian_pair_each, ROWS_PAIR, ROWS_LORENTZIAN, true)
-REAL_ROWS(lorentzian_single_each, ROWS_SINGLE, ROWS_LORENTZIAN, true)
-REAL_ROWS(lorentzian_grey_each, ROWS_GREY, ROWS_LORENTZIAN, true)
+#define REAL_KINDS(name, layout, arithmetic)                                                       \
+    REAL_ROWS(name##_rows, layout, arithmetic, false, false)                                       \
+    REAL_ROWS(name##_rows_manhattan, layout, arithmetic, false, true)                              \
+    REAL_ROWS(name##_each, layout, arithmetic, true, false)                                        \
+    REAL_ROWS(name##_each_manhattan, layout, arithmetic, true, true)
+
+REAL_KINDS(gaussian_pair, ROWS_PAIR, ROWS_GAUSSIAN)
+REAL_KINDS(gaussian_single, ROWS_SINGLE, ROWS_GAUSSIAN)
+REAL_KINDS(gaussian_grey, ROWS_GREY, ROWS_GAUSSIAN)
+REAL_KINDS(lorentzian_pair, ROWS_PAIR, ROWS_LORENTZIAN)
+REAL_KINDS(lorentzian_single, ROWS_SINGLE, ROWS_LORENTZIAN)
+REAL_KINDS(lorentzian_grey, ROWS_GREY, ROWS_LORENTZIAN)

@@ -130,8 +130,8 @@ static void simd_unpin(struct engine *e, void *memory)
 static bool same_filter(const struct filter *a, const struct filter *b)
 {
     return a->kind == b->kind && a->radius == b->radius && a->sigma_space == b->sigma_space &&
-           a->sigma_color == b->sigma_color && a->range == b->range && a->window == b->window &&
-           a->temporal == b->temporal && a->sigma_time == b->sigma_time;
+           a->sigma_color == b->sigma_color && a->range == b->range && a->distance == b->distance &&
+           a->window == b->window && a->temporal == b->temporal && a->sigma_time == b->sigma_time;
 }
 
 static void make_plan(struct simd *s, const struct frame *in, const struct filter *filter)
