@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -131,6 +132,22 @@ static void log_progress(const struct status *s)
              (unsigned long long)s->frames_bad);
 }
 
+/* For who waits for a file. */
+static void show_progress(const struct status *s)
+{
+    const double left = (double)s->frames_total - (double)s->frames_out;
+    char time[32] = "";
+
+    if (s->frames_total && left >= 0.0 && s->run.fps > 0.0) {
+        const int seconds = (int)fmin(left / s->run.fps, 359999.0);
+
+        (void)snprintf(time, sizeof(time), ", %d:%02d:%02d left", seconds / 3600, seconds / 60 % 60,
+                       seconds % 60);
+    }
+    log_until_next("%llu frames, %.1f frames/s%s", (unsigned long long)s->frames_out, s->second.fps,
+                   time);
+}
+
 static void answer_snapshot(struct daemon *d)
 {
     struct error err = {.text = ""};
@@ -154,6 +171,8 @@ static void tick(struct daemon *d)
         control_progress(d->control);
     answer_snapshot(d); /* where there are no pictures, nothing else says so */
     d->n_rounds = status.n_rounds;
+    if (!pipeline_live(d->p) && status.frames_out)
+        show_progress(&status);
     if (d->ready && ++d->ticks % PROGRESS_TICKS == 0)
         log_progress(&status);
 }
@@ -222,6 +241,7 @@ void daemon_run(const struct cli *cli, struct pipeline *p, int stop_fd, int hang
     }
     open_control(&d);
     loop(&d, stop_fd, hangup_fd);
+    log_until_next("%s", "");
     control_close(d.control);
     if (d.devices_fd >= 0)
         (void)close(d.devices_fd);

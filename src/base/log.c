@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,10 @@
 
 static enum log_level max_level = LOG_INFO;
 static bool to_journal;
-static int stop = -1; /* readable once the program is to end */
+static int stop = -1;       /* readable once the program is to end */
+static atomic_bool passing; /* a line is shown that is not to stay */
+
+#define LINE_START "\r\033[K" /* of a terminal, whose line it empties */
 
 void log_init(void)
 {
@@ -51,6 +55,27 @@ static bool wait_for_room(void)
     return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
 }
 
+void log_until_next(const char *fmt, ...)
+{
+    char line[256] = LINE_START;
+    const size_t prefix = strlen(line);
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(line + prefix, sizeof(line) - prefix, fmt, ap);
+    va_end(ap);
+    if (!line[prefix] && !atomic_exchange(&passing, false))
+        return;
+    if (line[prefix] && (max_level < LOG_INFO || !isatty(STDERR_FILENO)))
+        return;
+    (void)utf8_printable(line + prefix);
+    if (line[prefix])
+        atomic_store(&passing, true);
+    /* It is not worth a wait. */
+    if (poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, 0) > 0)
+        (void)!write(STDERR_FILENO, line, strlen(line));
+}
+
 void log_message(enum log_level level, const char *fmt, ...)
 {
     static const char *const priorities[] = {[LOG_QUIET] = "",
@@ -64,6 +89,7 @@ void log_message(enum log_level level, const char *fmt, ...)
 
     if (level > max_level)
         return;
+    log_until_next("%s", "");
     prefix = snprintf(line, sizeof(line), "%s", to_journal ? priorities[level] : "bilatcam: ");
     va_start(ap, fmt);
     n = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, fmt, ap);

@@ -18,6 +18,10 @@ void log_set_stop(int stop_fd);
 
 void log_message(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A line that the next one takes the place of, and the next message, on a terminal alone and where
+ * LOG_INFO is shown. "" takes it away. Context: any thread. */
+void log_until_next(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 #define log_error(...) log_message(LOG_ERROR, __VA_ARGS__)
 #define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
 #define log_info(...) log_message(LOG_INFO, __VA_ARGS__)

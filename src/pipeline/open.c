@@ -150,6 +150,9 @@ static void fill_status(struct pipeline *p)
     (void)snprintf(s->format_in, sizeof(s->format_in), "%s",
                    format_table[p->stages.capture.format].name);
     (void)snprintf(s->format_out, sizeof(s->format_out), "%s", format_table[picture->format].name);
+    s->frames_total = p->stages.capture.source ? p->stages.capture.source->n_frames : 0;
+    if (p->settings.frames && (!s->frames_total || s->frames_total > (uint64_t)p->settings.frames))
+        s->frames_total = (uint64_t)p->settings.frames;
     s->width = p->stages.capture.picture.width;
     s->height = p->stages.capture.picture.height;
 }

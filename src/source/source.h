@@ -30,6 +30,7 @@ struct source {
     struct fraction fps;  /* 0/0 where the source does not know */
     struct fraction tick; /* s, of what the frames' t_show_ns are multiples; 0/0: they have none */
     bool live;            /* frames come at their own pace and untaken ones are lost */
+    uint64_t n_frames;    /* that there will be, or about as many; 0 = not known */
     uint64_t n_dropped;   /* frames lost before read, so far */
     uint64_t n_bad;       /* damaged frames passed over by read, so far */
     bool rested;          /* set by the reader: what passed since the last read was not wanted */

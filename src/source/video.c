@@ -60,6 +60,10 @@ static void describe(struct video_source *v, const struct source_config *config)
         s->fps = config->fps; /* and with it other times */
         s->tick = (struct fraction){0, 0};
     }
+    if (d->stream->nb_frames > 0)
+        s->n_frames = (uint64_t)d->stream->nb_frames;
+    else if (d->in.format->duration > 0 && fps.num > 0 && fps.den > 0)
+        s->n_frames = (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");

@@ -145,5 +145,30 @@ test_playlist() {
     done
 }
 
+# On a terminal a line says how far it is, in place of the one before; nowhere else.
+test_progress() {
+    python3 - "$bilatcam" <<'END' >said && ok || bad "progress: $(cat said)"
+import os, pty, re, subprocess, sys
+ours, theirs = pty.openpty()
+p = subprocess.Popen([sys.argv[1], "-i", "test:", "--size", "64x48", "-o", "null:", "--frames", "100000000"],
+                     stderr=theirs, stdin=subprocess.DEVNULL)
+os.close(theirs)
+said = b""
+line = rb"\r\x1b\[K\d+ frames, [\d.]+ frames/s, \d+:\d\d:\d\d left"
+try:
+    while len(re.findall(line, said)) < 3:
+        said += os.read(ours, 1000)
+    p.terminate()
+    while b"frames in" not in said:
+        said += os.read(ours, 1000)
+finally:
+    print(said)
+    p.kill()
+assert re.search(line + rb"\r\x1b\[Kbilatcam: \d+ frames in", said)
+END
+    run 0 "$bilatcam" -i film.mp4 -o null: -e reference -r 4 --temporal 1
+    [ "$(wc -l <err)" = 2 ] && ! grep -q left err && ok || bad "progress without a terminal"
+}
+
 run_tests
 summary

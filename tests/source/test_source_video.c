@@ -86,6 +86,7 @@ static void test_formats(void **state)
         assert_int_equal(s->colour.range, cases[i].colour.range);
         assert_int_equal(s->fps.num, cases[i].rate);
         assert_false(s->live);
+        assert_int_equal(s->n_frames, 5);
         assert_int_equal(s->ops->truth(s, 0, NULL), -ENOTSUP);
         for (int n = 0; n < 5; n++)
             expect_frame(s, n);
