@@ -110,8 +110,8 @@ static void check_impulse(void)
 {
     struct frame in, out;
 
-    alloc(&in, FRAME_GREY, 20, 19);
-    alloc(&out, FRAME_GREY, 20, 19);
+    alloc(&in, FRAME_GREY, 140, 19);
+    alloc(&out, FRAME_GREY, 140, 19);
     fill(&in, 0, 0);
     set(&in, 0, 9, 10, 250);
     for (int radius = 1; radius <= 7; radius++)
@@ -122,7 +122,7 @@ static void check_impulse(void)
                 f.sigma_space = 0.1; /* the pixel alone */
             filter(&in, &out, &f);
             for (int y = 0; y < 19; y++)
-                for (int x = 0; x < 20; x++)
+                for (int x = 0; x < 140; x++)
                     assert_level(&out, 0, x, y,
                                  250.0 * weight(&f, x - 9) * weight(&f, y - 10) /
                                      (total(&f) * total(&f)));
