@@ -98,10 +98,11 @@ static void test_ends(void **state)
  * table. A mean of pixels alone is no more than the fixed part, as passing frames are. */
 static void test_costs(void **state)
 {
-    static const struct filter kinds[] = {MEAN, WINDOW, {.temporal = 1}};
+    static const struct filter kinds[] = {
+        MEAN, WINDOW, {.temporal = 1}, {.kind = FILTER_GAUSSIAN, .temporal = 1}};
 
     (void)state;
-    for (int kind = 0; kind < 3; kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int window = 0; window < 2; window++)
             for (int radius = 0; radius <= FILTER_MAX_RADIUS; radius++)
                 for (int radius_min = 1; radius_min <= FILTER_MAX_RADIUS; radius_min++) {
