@@ -21,8 +21,9 @@
 /* A spatial distance of ROWS_TABLE that leaves no weight whatever is added to it. */
 #define TABLE_FAR 0x7FFFU
 
-/* What the factor of a pixel is at least, where a plan has a range sigma for each of them. */
-#define EACH_LEAST_FACTOR 16.0
+/* What the factor of a pixel is at least, where a plan has a range sigma for each of them. It is an
+ * integer, and so is what it multiplies: more would make that one too coarse. */
+#define EACH_LEAST_FACTOR 64.0
 
 /* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
  * than it wins. */
@@ -77,6 +78,7 @@ struct fixed_form {
     double per_x;  /* units of squared distance per unit of the weight's exponent */
     double range;  /* exponents from here on weigh nothing */
     unsigned half; /* added to distances so that they are rounded to an index */
+    double factor; /* of plan_make_each(), at the greatest sigma; else 0 */
 };
 
 /* The largest scale with which samples less 128 fit planes of 16 bits. */
@@ -168,17 +170,18 @@ static bool weights_fit(const struct filter *f, enum row_arithmetic a, enum row_
 }
 
 /* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
- * in plane units. Nothing is worse: all that many small weights gather is wrong by what each
- * of them was rounded by, and the only weight against them is the pixel's own. */
+ * in plane units, where the exponent @x has become @had. Nothing is worse: all that many small
+ * weights gather is wrong by what each of them was rounded by, and the only weight against them is
+ * the pixel's own. */
 static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, int dy,
-                               double x)
+                               double x, double had)
 {
     double true_w = 0.0, sum = 0.0, w = 0.0;
 
     for (int j = 0; j <= f->radius; j++)
         for (int i = filter_half_width(f, j); i >= !j; i--) {
             const double xs = space_exponent(f, i, j);
-            const int q = fixed_weight(form, fixed_space(form, xs + x));
+            const int q = fixed_weight(form, fixed_space(form, xs + had));
             const int n = (i ? 2 : 1) * (j ? 2 : 1);
 
             true_w += n * exp(-xs - x);
@@ -187,6 +190,13 @@ static double lone_pixel_error(const struct filter *f, const struct fixed_form *
                                                   : n * ((dy * q + 16384) >> 15);
         }
     return fabs(sum / (1.0 + w / 32768.0) - dy * true_w / (1.0 + true_w));
+}
+
+/* What becomes of the exponent of @dy plane units, where the factor is rounded to the side @sign.
+ */
+static double each_exponent(const struct fixed_form *form, int dy, int sign)
+{
+    return ((dy * dy + 16384) >> 15) * (form->factor + 0.5 * sign) / form->per_x;
 }
 
 static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
@@ -198,16 +208,20 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
     const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / gain);
 
     /* Steps so coarse that the furthest one in range still weighs are of no use. */
-    if (form->shift == 0 || fixed_weight(form, 65535) != 0 ||
+    if ((form->shift == 0 && form->factor == 0.0) || fixed_weight(form, 65535) != 0 ||
         !weights_fit(f, form->arithmetic, layout))
         return false;
     for (int i = 1; i <= STEPS; i++) {
         const double levels = furthest * i / STEPS;
         const double d = levels * gain / f->sigma_color;
         const int dy = (int)fmin(levels * unit, 32767.0);
+        const double x = d * d / 2.0;
 
-        if (lone_pixel_error(f, form, dy, d * d / 2.0) > LONE_PIXEL_BOUND * unit)
-            return false;
+        for (int sign = -1; sign <= 1; sign += 2)
+            if (lone_pixel_error(f, form, dy, x,
+                                 form->factor > 0.0 ? each_exponent(form, dy, sign) : x) >
+                LONE_PIXEL_BOUND * unit)
+                return false;
     }
     return true;
 }
@@ -394,16 +408,19 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
         make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
 }
 
-/* Squares of distances, as they are before the factor of a pixel: fine enough that the least
- * factor, at the greatest sigma, is no rough one. Returns the scale of the planes. */
-static double each_scale(struct row_plan *plan, const struct filter *f,
-                         const struct colour_distance *l)
+/* How distances are put into 16 bits before the factor of a pixel, which is @f's sigma-color or
+ * less: finer steps would leave the factor too few. */
+static struct fixed_form each_form(const struct filter *f, const struct colour_distance *l)
 {
     const double most = sqrt(32768.0 * 65536.0 / (2.0 * FIXED_RANGE * EACH_LEAST_FACTOR));
-    const double scale = fmin(largest_scale(l, ROWS_FIXED), most / f->sigma_color);
+    struct fixed_form form = {
+        .per_x = 65536.0 / FIXED_RANGE,
+        .range = FIXED_RANGE,
+        .scale = fmin(largest_scale(l, ROWS_FIXED), most / f->sigma_color),
+    };
 
-    plan->per_unit = (float)(32768.0 * 65536.0 / (2.0 * scale * scale * FIXED_RANGE));
-    return scale;
+    form.factor = 32768.0 * form.per_x / (2.0 * pow(form.scale * f->sigma_color, 2.0));
+    return form;
 }
 
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
@@ -411,15 +428,17 @@ void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour
 {
     const struct colour_distance l = axes_of(f, colour);
     const struct fixed_form test = fixed_form(f, &l, ROWS_FIXED);
-    const struct fixed_form form = {.per_x = 65536.0 / FIXED_RANGE, .range = FIXED_RANGE};
+    const struct fixed_form form = each_form(f, &l);
     const bool gaussian = f->range == RANGE_GAUSSIAN;
     const double st2 = 2.0 * f->sigma_time * f->sigma_time;
     double w, scale = sqrt(gaussian ? 0.5 / log(2.0) : 0.5);
 
     plan->arithmetic = gaussian ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
-    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_holds(f, &l, &test, layout)) {
+    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_holds(f, &l, &test, layout) &&
+        fixed_holds(f, &l, &form, layout)) {
         plan->arithmetic = ROWS_FIXED;
-        scale = each_scale(plan, f, &l);
+        plan->per_unit = (float)(form.factor * f->sigma_color * f->sigma_color);
+        scale = form.scale;
     }
     plan->distance = f->distance;
     plan->scale = scale_of(&l, scale, plan->arithmetic);
