@@ -1,5 +1,6 @@
 #include "cuda/kernel/form.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* GPUs of 7.5 have tensor cores if they are called RTX or T4. The others (GTX 16, T400, MX450) form
@@ -22,9 +23,11 @@ enum form form_for(int capability, const char *device_name)
     return FORM_NONE;
 }
 
-int form_least_radius(enum form form, bool disc)
+int form_least_radius(enum form form, bool lorentzian, bool disc, int tiles)
 {
     if (form == FORM_BF16)
-        return disc ? 7 : 4;
-    return disc ? 15 : 6;
+        return lorentzian ? (disc ? 24 : 10) : disc ? 7 : 4;
+    if (form == FORM_F16 && !lorentzian && !disc)
+        return tiles > 1 ? 8 : 12;
+    return INT_MAX;
 }

@@ -11,10 +11,11 @@ enum form { FORM_NONE, FORM_BF16, FORM_F16 };
 /* @capability: ten times the compute capability. */
 enum form form_for(int capability, const char *device_name);
 
-/* The least radius at which the tensor kernel is quicker than the half2 kernel. Small windows leave
- * too much of the chunks unused. Measured for the bf16 form on an NVIDIA H200 (bilatcam-lab radii,
- * 2026-11), reckoned for the other: see README.md. */
-int form_least_radius(enum form form, bool disc);
+/* The least radius at which the tensor kernel is quicker than the half2 kernel, where @tiles fit
+ * into a multiprocessor; a large number where it never is. Small windows leave too much of the
+ * chunks unused. Measured for the bf16 form and the Lorentzian on an NVIDIA H200 (bilatcam-lab
+ * radii, 2026-11), reckoned for the f16 form: see README.md. */
+int form_least_radius(enum form form, bool lorentzian, bool disc, int tiles);
 
 #ifdef __cplusplus
 }

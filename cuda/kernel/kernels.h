@@ -19,12 +19,12 @@ cudaError_t generic_supported(void);
 bool half2_suits(const struct bilateral_params *p);
 cudaError_t half2_launch(const struct bilateral_params *p, cudaStream_t stream);
 
-/* The same formats on tensor cores, Gaussian weights only. Whether it can do that on this device,
- * and whether it is quicker there than half2_launch(). */
+/* The same formats on tensor cores. Whether it can do that on this device, and whether it is
+ * quicker there than half2_launch(). */
 bool tensor_suits(const struct bilateral_params *p);
 bool tensor_wins(const struct bilateral_params *p);
 cudaError_t tensor_launch(const struct bilateral_params *p, cudaStream_t stream);
-/* In the form for other devices than this one; for the lab. */
+/* The Gaussian in the form for other devices than this one; for the lab. */
 cudaError_t tensor_launch_f16(const struct bilateral_params *p, cudaStream_t stream);
 
 /* Whether the device computes in half precision quickly. */

@@ -1,5 +1,5 @@
 #pragma once
-/* The kernel on tensor cores: Gaussian range weights, 4:2:2 and 4:2:0, packed or planar.
+/* The kernel on tensor cores: 4:2:2 and 4:2:0, packed or planar.
  *
  * DESIGN. Both halves of the filter are products of matrices. The exponent of a weight is one,
  * because with feature vectors f = (colour, place) the distance of p and q is
@@ -21,6 +21,10 @@
  * half precision below 2^-13: its bits then are that multiple, and with the right number of units
  * for an octave they are, read as a float, a power of two with a mantissa that runs linearly (N.
  * Schraudolph, 1999; +-3 %). Saturation to 0..1 makes far colours weigh 0.
+ *
+ * Lorentzian weights are no exponentials, so that features are colours alone: f1 f2 | f0 0 | nh 1 |
+ * nl 1, on the side of p times -2 with 1 and its own norm, plus 1, against the last four. The
+ * product is what the weight is divided by, and spatial weights come from a table.
  *
  * The place of a pixel is rounded, and with it the weights are, by where it lies in the tile. So
  * that all roads give the same pixels, the shape of tiles depends on the device and the radius
@@ -56,12 +60,14 @@ struct tensor_params {
     int8_t half_width[MAX_RADIUS + 4]; /* columns of the window at a distance in rows, or -1 */
     /* Of a row of chunks, the steps in which some pixel of a patch sees something. */
     int8_t first_step[MAX_RADIUS / 2 + 1], last_step[MAX_RADIUS / 2 + 1];
+    int spatial_stride;   /* entries in a row of the table of spatial weights, where there is one */
+    float octaves_per_r2; /* of spatial weights */
     int low_first, low_last; /* chunks of the two rows left over */
 };
 
 using tensor_function = void (*)(tensor_params);
 
-/* The kernels come in two forms, which differ in the format of weights, values and sums. */
+/* The kernels come in forms, which differ in the weights, and in the format of values and sums. */
 struct tensor_form {
     tensor_function kernels[2][2]; /* [square][odd radius] */
     /* For square windows, by radius; quicker, because the compiler knew it. NULL: there is none. */
@@ -73,3 +79,4 @@ struct tensor_form {
 
 const tensor_form &tensor_bf16();
 const tensor_form &tensor_f16();
+const tensor_form &tensor_lorentzian();

@@ -9,6 +9,7 @@ namespace
 
 #define PATCHES 8 /* of a warp */
 #define BLOCKS 2  /* of a multiprocessor, by their registers */
+#define LORENTZIAN false
 #define OCTAVE 128.0f
 #define ONE 1942.0f /* the exponent that means 1 on average over the error of linear mantissas */
 #define VALUE_1 0x7180u
@@ -28,9 +29,11 @@ static __device__ __forceinline__ uint32_t pack_values(float a, float b)
     return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
 }
 
-static __device__ __forceinline__ uint32_t weights(uint32_t exponents)
+static __device__ __forceinline__ uint32_t weights(half2 exponents, half2 mask)
 {
-    return exponents;
+    const half2 clamped = __hmul2_sat(exponents, mask);
+
+    return *reinterpret_cast<const uint32_t *>(&clamped);
 }
 
 struct sums {

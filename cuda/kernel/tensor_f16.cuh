@@ -9,6 +9,7 @@ namespace
 
 #define PATCHES 4 /* of a warp */
 #define BLOCKS 2  /* of a multiprocessor, by their registers */
+#define LORENTZIAN false
 #define OCTAVE 64.0f
 #define ONE 971.0f /* the exponent that means 1 on average over the error of linear mantissas */
 #define VALUE_1 0x3c00u
@@ -28,9 +29,11 @@ static __device__ __forceinline__ uint32_t pack_values(float a, float b)
     return *reinterpret_cast<const uint32_t *>(&both);
 }
 
-static __device__ __forceinline__ uint32_t weights(uint32_t exponents)
+static __device__ __forceinline__ uint32_t weights(half2 exponents, half2 mask)
 {
-    return exponents << 4;
+    const half2 clamped = __hmul2_sat(exponents, mask);
+
+    return *reinterpret_cast<const uint32_t *>(&clamped) << 4;
 }
 
 struct sums {

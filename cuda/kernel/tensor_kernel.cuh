@@ -128,7 +128,7 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
     }
 }
 
-static __device__ __forceinline__ void walk_disc(const tensor_params &h, walk &w)
+static __device__ __forceinline__ void walk_disc(const tensor_params &h, const tile &t, walk &w)
 {
     int first = h.first_step[0];
 
@@ -137,10 +137,8 @@ static __device__ __forceinline__ void walk_disc(const tensor_params &h, walk &w
     for (int row = 0; row <= w.last; row++) {
         const int begin = first & ~1, between = h.last_step[row] - begin;
         const bool skip = first % 2;
-        disc_row r;
+        row_of_window r(h, t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
 
-        r.start(PATCH * begin - w.radius - w.lane.column(),
-                h.half_width[abs(w.distance(PATCH * row + w.lane.t))]);
         first = h.first_step[min(row + 1, w.last)];
         w.turn(h, row, first & ~1);
 #pragma unroll 1
@@ -159,12 +157,10 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
     const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
     const int own = 2 * (w.lane.t % 2); /* the lane's columns of a chunk */
     low_chunks c;
-    disc_row r;
+    row_of_window r(h, t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
 
     c.features_at = shared_address(w.entry(h, t, row + n / 4, PATCH * (first + matrix) + n % 4));
     c.values_at = shared_address(w.samples(h, t, row + w.lane.t / 2, PATCH * first + own));
-    r.start(PATCH * first + own - w.radius - w.lane.column(),
-            h.half_width[abs(w.distance(row + w.lane.t / 2))]);
     add_low_row(w.patches, c, r, last + 1 - first);
     w.flush();
 }
@@ -194,7 +190,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, BLOCKS)
         if (SQUARE)
             walk_square<ODD>(h, w);
         else
-            walk_disc(h, w);
+            walk_disc(h, t, w);
         if (ODD)
             walk_low_row<SQUARE>(h, t, w);
         if (h.p.packed)

@@ -30,6 +30,11 @@ static __device__ __forceinline__ void load_4_bytes(uint32_t &word, uint32_t at)
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(at));
 }
 
+static __device__ __forceinline__ void load_8_bytes(uint32_t words[2], uint32_t at)
+{
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(at));
+}
+
 static __device__ __forceinline__ void load_16_bytes(uint32_t words[4], uint32_t at)
 {
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -86,6 +91,24 @@ static __device__ __forceinline__ float reciprocal(float value)
 
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(value));
     return r;
+}
+
+/* Weights in half precision, sums in single precision. */
+static __device__ __forceinline__ void add_8_mixed(float s[4], const uint32_t w[2], uint32_t v)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
+        : "r"(w[0]), "r"(w[1]), "r"(v));
+}
+
+static __device__ __forceinline__ void
+add_16_mixed(float s[4], const uint32_t w[2], const uint32_t more[2], uint32_t v, uint32_t v_more)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
+        : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
 }
 
 /* Keeps the compiler from computing @value again wherever it is needed. */

@@ -38,6 +38,12 @@ struct own_side {
     {
         const uint32_t one = bits(__float2half2_rn(ONE / 16777216.0f));
 
+        if (LORENTZIAN) {
+            select = t < 2 ? 0x3210 : 0x1032;
+            factors = t == 0 ? 0xc000c000 : t == 1 ? 0x0000c000 : BOTH;
+            terms = t == 3 ? SECOND : 0;
+            return;
+        }
         select = t == 3 ? 0x1010 : 0x3210;
         factors = t < 2 ? BOTH : t == 2 ? FIRST : 0xb8010000;
         terms = t < 2 ? 0 : t == 2 ? 0xb8000000 : low_halves(0xb800, one);
@@ -131,7 +137,7 @@ static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t featu
     multiply_halves(exponents, features, chunk, rows);
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        w[i] = weights(bits(__hmul2_sat(from_bits(exponents[i]), from_bits(mask[i]))));
+        w[i] = weights(from_bits(exponents[i]), from_bits(mask[i]));
 }
 
 /* Adds two chunks to a patch, or the first of them. @rows is added to exponents. */
@@ -222,16 +228,18 @@ template <int CHUNK> static __device__ __forceinline__ mask inside(half2 distanc
     return m;
 }
 
-/* Neighbours in rows that have a width each. */
-struct disc_row {
+/* What a row's neighbours count for a lane's pixels: whether they are inside the window. */
+template <bool SPATIAL> struct window_row {
     half2 distance, width; /* see inside() */
 
-    __device__ __forceinline__ void start(int first_distance, int half_width)
+    /* From column @column of the windows' union on, @dy rows below the lane's pixels. */
+    __device__ __forceinline__ window_row(const tensor_params &h, const tile &t,
+                                          const lane_place &l, int column, int dy)
     {
-        const float d = float(first_distance);
+        const float d = float(column - t.radius - l.column());
 
         distance = __floats2half2_rn(d, d + 1.0f);
-        width = __float2half2_rn(float(half_width));
+        width = __float2half2_rn(float(h.half_width[abs(dy)]));
     }
     template <int CHUNK> __device__ __forceinline__ mask next()
     {
@@ -242,11 +250,46 @@ struct disc_row {
     }
 };
 
+/* The same with their spatial weights. */
+template <> struct window_row<true> {
+    uint32_t at, stride;
+
+    __device__ __forceinline__ window_row(const tensor_params &h, const tile &t,
+                                          const lane_place &l, int column, int dy)
+        : at(shared_address(t.spatial + (PATCH * abs(dy) + l.column()) * h.spatial_stride +
+                            column)),
+          stride(h.spatial_stride * uint32_t(sizeof(half)))
+    {
+    }
+    template <int CHUNK> __device__ __forceinline__ mask next()
+    {
+        mask m;
+
+#pragma unroll
+        for (int pixel = 0; pixel < 2; pixel++) {
+            uint32_t both[2];
+
+            if (CHUNK == 2) {
+                load_8_bytes(both, at + pixel * stride);
+            } else {
+                load_4_bytes(both[0], at + pixel * stride);
+                load_4_bytes(both[1], at + pixel * stride + CHUNK * uint32_t(sizeof(half)));
+            }
+            m.of[0][pixel] = both[0];
+            m.of[1][pixel] = both[1];
+        }
+        at += 2 * CHUNK * uint32_t(sizeof(half));
+        return m;
+    }
+};
+
+using row_of_window = window_row<LORENTZIAN>;
+
 /* Steps of which the next has the slots from I on and @left come before the last one; true: that
  * was all. @skip: in the next one there is nothing. */
 template <int I = 0>
-static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, disc_row &r, bool skip,
-                                                int left)
+static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, row_of_window &r,
+                                                bool skip, int left)
 {
     const uint32_t rows[2] = {0, 0};
     const mask m = r.next<2>();
@@ -285,8 +328,8 @@ struct low_chunks {
 };
 
 /* @n chunks from the first one on. */
-static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c, disc_row &r,
-                                                   int n)
+static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c,
+                                                   row_of_window &r, int n)
 {
     const uint32_t rows[2] = {0, 0};
 

@@ -38,6 +38,7 @@ static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
 struct tile {
     uint4 *features;
     uint16_t *values; /* planes Y, U, V, and a row of ones */
+    half *spatial;    /* weights by rows, columns of a patch, and columns of the windows' union */
     int radius, odd;  /* @odd: 1 if the radius is */
     int rows;
 
@@ -45,6 +46,7 @@ struct tile {
         : features(shared), radius(radius), odd(odd), rows(h.tile_rows + 2 * radius)
     {
         values = reinterpret_cast<uint16_t *>(features + rows * h.feature_stride);
+        spatial = reinterpret_cast<half *>(values + 3 * h.value_plane + h.ones);
     }
 };
 
@@ -103,13 +105,20 @@ static __device__ __forceinline__ void put_features(const tensor_params &h, uint
     const half2 f12 = __floats2half2_rn(h.to_f1_u * u + h.to_f1_v * v, h.to_f2_v * v);
     const half2 f0 = __floats2half2_rn(h.to_f0_y * y0 + of_chroma, h.to_f0_y * y1 + of_chroma);
     const float2 r12 = __half22float2(f12), r0 = __half22float2(f0);
-    const float common = row * row + r12.x * r12.x + r12.y * r12.y;
-    const float n0 = r0.x * r0.x + (common + c.x_squared.x);
-    const float n1 = r0.y * r0.y + (common + c.x_squared.y);
+    const float color = r12.x * r12.x + r12.y * r12.y, common = row * row + color;
+    const float n0 = r0.x * r0.x + (LORENTZIAN ? color : common + c.x_squared.x);
+    const float n1 = r0.y * r0.y + (LORENTZIAN ? color : common + c.x_squared.y);
     const half2 nh = __floats2half2_rn(n0, n1);
     const float2 rounded = __half22float2(nh);
     const half2 nl = __floats2half2_rn(n0 - rounded.x, n1 - rounded.y);
 
+    if (LORENTZIAN) {
+        to[0] = make_uint4(bits(f12), low_halves(bits(f0), 0), low_halves(bits(nh), BOTH),
+                           low_halves(bits(nl), BOTH));
+        to[1] = make_uint4(bits(f12), high_halves(bits(f0), 0), high_halves(bits(nh), BOTH),
+                           high_halves(bits(nl), BOTH));
+        return;
+    }
     to[0] = make_uint4(bits(f12), low_halves(c.x, bits(y)), low_halves(bits(f0), bits(nl)),
                        low_halves(bits(nh), BOTH));
     to[1] = make_uint4(bits(f12), high_halves(c.x, bits(y)), high_halves(bits(f0), bits(nl)),
@@ -142,6 +151,18 @@ static __device__ __forceinline__ void put_ones(const tensor_params &h, const ti
         ones[thread] = VALUE_1 | VALUE_1 << 16;
 }
 
+static __device__ __forceinline__ void put_spatial(const tensor_params &h, const tile &t)
+{
+    for (int row = threadIdx.y; row < PATCH * (t.radius + PATCH); row += h.warps)
+        for (int u = threadIdx.x; u < h.spatial_stride; u += WARP) {
+            const int dy = row / PATCH, dx = u - row % PATCH - t.radius;
+            const float w = exp2f(h.octaves_per_r2 * float(-dx * dx - dy * dy));
+
+            t.spatial[row * h.spatial_stride + u] =
+                __float2half_rn(abs(dx) <= h.half_width[dy] ? w : 0.0f);
+        }
+}
+
 #define FILL_AT_ONCE 7 /* loads that a thread has under way */
 
 /* A thread owns a pixel pair's column, and every h.fill_step-th of its rows. */
@@ -158,6 +179,8 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
     uint16_t *values = t.values + first * h.value_stride + 2 * pair;
 
     put_ones(h, t, thread);
+    if (LORENTZIAN)
+        put_spatial(h, t);
     if (first >= h.fill_step)
         return;
     for (int row = first; row < t.rows;) {

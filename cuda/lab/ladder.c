@@ -51,6 +51,7 @@ static const struct rung rungs[] = {
     {"fused half2", rung_fused_half2, RANGE_GAUSSIAN, 1, 32, false},
     {"fused tensor", rung_fused_tensor, RANGE_GAUSSIAN, 3, 32, false},
     {"fused tensor, f16 form", rung_fused_tensor_f16, RANGE_GAUSSIAN, 3, 32, false},
+    {"fused tensor, lorentzian", rung_fused_tensor, RANGE_LORENTZIAN, 3, 32, false},
     {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 1, 32, false},
 };
 

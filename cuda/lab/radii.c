@@ -15,11 +15,13 @@ static int launch_tensor(const void *job, cudaStream_t stream)
 }
 
 static int time_radius(struct lab *lab, const struct device_picture *in,
-                       const struct device_picture *out, int radius, enum window_shape window)
+                       const struct device_picture *out, int radius, enum window_shape window,
+                       enum range_kernel range)
 {
     const struct filter f = {.radius = radius,
                              .sigma_space = filter_auto_sigma(radius),
                              .sigma_color = 18,
+                             .range = range,
                              .window = window};
     struct bilateral_params p;
     double half2, tensor;
@@ -30,7 +32,8 @@ static int time_radius(struct lab *lab, const struct device_picture *in,
         return 0;
     half2 = lab_time(lab, launch_half2, &p);
     tensor = lab_time(lab, launch_tensor, &p);
-    printf("%4dx%-4d %-6s %2d %10.1f us half2 %10.1f us tensor  %5.2f%s%s\n", p.width, p.height,
+    printf("%4dx%-4d %-10s %-6s %2d %10.1f us half2 %10.1f us tensor  %5.2f%s%s\n", p.width,
+           p.height, range == RANGE_LORENTZIAN ? "lorentzian" : "gaussian",
            window == WINDOW_DISC ? "disc" : "square", radius, half2, tensor, half2 / tensor,
            tensor_wins(&p) ? "  taken" : "", half2 > 0 && tensor > 0 ? "" : "  FAIL");
     return half2 <= 0 || tensor <= 0;
@@ -48,10 +51,12 @@ int lab_radii(struct lab *lab, int only)
         if (picture_alloc(&in, &like) || picture_alloc(&out, &like))
             failed++;
         else
-            for (int window = WINDOW_SQUARE; window >= WINDOW_DISC; window--)
-                for (int radius = 1; radius <= FILTER_MAX_RADIUS; radius++)
-                    if (only == 0 || radius == only)
-                        failed += time_radius(lab, &in, &out, radius, (enum window_shape)window);
+            for (int range = RANGE_GAUSSIAN; range <= RANGE_LORENTZIAN; range++)
+                for (int window = WINDOW_SQUARE; window >= WINDOW_DISC; window--)
+                    for (int radius = 1; radius <= FILTER_MAX_RADIUS; radius++)
+                        if (only == 0 || radius == only)
+                            failed += time_radius(lab, &in, &out, radius, (enum window_shape)window,
+                                                  (enum range_kernel)range);
         picture_free(&in);
         picture_free(&out);
     }

@@ -2,6 +2,7 @@
 #include "tests/lib/unit.h"
 
 #include "cuda/kernel/form.h"
+#include "filter/filter.h"
 
 static void test_form_by_device(void **state)
 {
@@ -34,13 +35,31 @@ static void test_form_by_device(void **state)
         assert_int_equal(form_for(devices[i].capability, devices[i].name), devices[i].form);
 }
 
-/* The form that is reckoned has the larger margin. */
+/* The least radii, square and disc; -1: half2 is quicker at all of them. */
 static void test_least_radius(void **state)
 {
+    static const struct {
+        enum form form;
+        bool lorentzian;
+        int tiles, square, disc;
+    } rows[] = {
+        {FORM_BF16, false, 2, 4, 7},   {FORM_BF16, false, 1, 4, 7},  {FORM_BF16, true, 2, 10, 24},
+        {FORM_F16, false, 2, 8, -1},   {FORM_F16, false, 1, 12, -1}, {FORM_F16, true, 2, -1, -1},
+        {FORM_NONE, false, 2, -1, -1},
+    };
+
     (void)state;
-    for (int disc = 0; disc < 2; disc++)
-        assert_true(form_least_radius(FORM_BF16, disc) < form_least_radius(FORM_F16, disc));
-    assert_true(form_least_radius(FORM_BF16, false) < form_least_radius(FORM_BF16, true));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int disc = 0; disc < 2; disc++) {
+            const int want = disc ? rows[i].disc : rows[i].square;
+            const int got =
+                form_least_radius(rows[i].form, rows[i].lorentzian, disc, rows[i].tiles);
+
+            if (want < 0)
+                assert_true(got > FILTER_MAX_RADIUS);
+            else
+                assert_int_equal(got, want);
+        }
 }
 
 int main(void)
