@@ -192,11 +192,11 @@ static double lone_pixel_error(const struct filter *f, const struct fixed_form *
     return fabs(sum / (1.0 + w / 32768.0) - dy * true_w / (1.0 + true_w));
 }
 
-/* What becomes of the exponent of @dy plane units, where the factor is rounded to the side @sign.
- */
-static double each_exponent(const struct fixed_form *form, int dy, int sign)
+/* What becomes of the exponent of a distance @d in plane units, where the factor is rounded to the
+ * side @sign. */
+static double each_exponent(const struct fixed_form *form, int d, int sign)
 {
-    return ((dy * dy + 16384) >> 15) * (form->factor + 0.5 * sign) / form->per_x;
+    return ((d * d + 16384) >> 15) * (form->factor + 0.5 * sign) / form->per_x;
 }
 
 static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
@@ -204,7 +204,8 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
 {
     enum { STEPS = 48 };
     const double unit = form->scale * l->a;
-    const double gain = f->distance == DISTANCE_MANHATTAN ? 3.0 * l->a : l->a; /* of greys */
+    const double channels = f->distance == DISTANCE_MANHATTAN ? 3.0 : 1.0; /* summed, of greys */
+    const double gain = channels * l->a;
     const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / gain);
 
     /* Steps so coarse that the furthest one in range still weighs are of no use. */
@@ -215,11 +216,12 @@ static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
         const double levels = furthest * i / STEPS;
         const double d = levels * gain / f->sigma_color;
         const int dy = (int)fmin(levels * unit, 32767.0);
+        const int far = (int)fmin(channels * dy, 32767.0);
         const double x = d * d / 2.0;
 
         for (int sign = -1; sign <= 1; sign += 2)
             if (lone_pixel_error(f, form, dy, x,
-                                 form->factor > 0.0 ? each_exponent(form, dy, sign) : x) >
+                                 form->factor > 0.0 ? each_exponent(form, far, sign) : x) >
                 LONE_PIXEL_BOUND * unit)
                 return false;
     }
