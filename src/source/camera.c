@@ -186,7 +186,7 @@ static int find_path(struct camera *c, const char *name, struct error *err)
         return error_set(err, r, "no camera found that may be opened: " HINT_PERMISSION);
     if (r < 0 && !automatic)
         return error_set(err, -ENODEV,
-                         "no camera is called '%s': bilatcam --list-devices shows those there are",
+                         "no camera or file is called '%s': bilatcam --list-devices shows cameras",
                          name);
     if (r < 0)
         return error_set(err, -ENODEV, "no camera found: " HINT_NO_CAMERA);

@@ -7,6 +7,7 @@
 #include "base/event.h"
 #include "picture/frame.h"
 
+#define INTERLACED "%s is interlaced; deinterlace it first"
 #define MAX_THREADS 8 /* more only take memory: one picture each */
 #define MAX_ERRORS 64 /* in a row, after the end, from a decoder that may have lost its way */
 /* What a file of that duration may be shorter than its header says: some only estimate it. */
@@ -25,7 +26,7 @@ static int open_codec(struct decoder *d, const char *file, struct error *err)
     name = avcodec_get_name(d->stream->codecpar->codec_id);
     codec = avcodec_find_decoder(d->stream->codecpar->codec_id);
     if (d->stream->codecpar->field_order > AV_FIELD_PROGRESSIVE)
-        return error_set(err, -EINVAL, "%s is interlaced; deinterlace it first", file);
+        return error_set(err, -EINVAL, INTERLACED, file);
     if (!codec)
         return error_set(err, -EINVAL, "%s holds %s, which libav cannot decode here", file, name);
     d->codec = avcodec_alloc_context3(codec);
@@ -92,7 +93,8 @@ static int feed(struct decoder *d)
     return r;
 }
 
-/* Headers say how much there should be. */
+/* Headers say how much there should be: from the first time stamp on, or, in Matroska and in pieces
+ * cut out of a longer file, from 0 on. */
 static bool is_short(const struct decoder *d)
 {
     const AVFormatContext *f = d->in.format;
@@ -101,7 +103,20 @@ static bool is_short(const struct decoder *d)
     if (d->stream->nb_frames > d->n_packets)
         return true;
     return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
-           d->n_packets > 1 && d->t_end - start < f->duration - SLACK(f->duration);
+           d->n_packets > 1 &&
+           (start > 0 ? d->t_end : d->t_end - start) < f->duration - SLACK(f->duration);
+}
+
+/* Some files say it of their frames alone. */
+static bool is_interlaced(const struct decoder *d)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED
+    const bool told = d->frame->flags & AV_FRAME_FLAG_INTERLACED;
+#else
+    const bool told = d->frame->interlaced_frame;
+#endif
+
+    return told && d->stream->codecpar->field_order == AV_FIELD_UNKNOWN;
 }
 
 static int end(const struct decoder *d, const char *file, struct error *err)
@@ -127,6 +142,8 @@ int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error 
     while (!event_rung(stop_fd)) {
         int r = avcodec_receive_frame(d->codec, d->frame);
 
+        if (!r && is_interlaced(d))
+            return error_set(err, -EINVAL, INTERLACED, file);
         if (!r && !d->frame->decode_error_flags && !(d->frame->flags & AV_FRAME_FLAG_CORRUPT))
             return 0;
         if (r == AVERROR_EOF || (d->drains && r < 0 && d->n_errors++ == MAX_ERRORS))

@@ -112,6 +112,11 @@ END
     run 1 "$bilatcam" -i bad.avi -o null: --radius 1 --stats stats.json
     expect err "^bilatcam: 'bad.avi' is damaged; frames that are left out: 2$" 'a damaged file'
     expect stats.json '"frames_in": 25, "frames_out": 23, "frames_dropped": 0, "frames_bad": 2' 'a damaged file'
+    make -i film.mp4 -c copy -an -output_ts_offset 3 late.mkv
+    make -itsoffset 5 -i film.mp4 -c copy -an late.mp4
+    for file in late.mkv late.mp4; do
+        run 0 "$bilatcam" -i "$file" -o null: --radius 1
+    done
     make -i film.mp4 -c copy end.mp4
     head -c $(($(stat -c %s end.mp4) / 2)) end.mp4 >headless.mp4
     refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
@@ -129,6 +134,8 @@ test_wrong_files() {
     refused 1 "'odd.png' is 161x90: the width must be even" "$bilatcam" -i odd.png -o null:
     make -i film.mp4 -flags +ilme+ildct -top 1 -c:v mpeg2video interlaced.mpg
     refused 1 "'interlaced.mpg' is interlaced" "$bilatcam" -i interlaced.mpg -o null:
+    make -f lavfi -i testsrc2=s=720x576:r=25:d=0.2 -flags +ilme+ildct -c:v dvvideo -pix_fmt yuv420p told.dv
+    refused 1 "'told.dv' is interlaced" "$bilatcam" -i told.dv -o null:
     refused 1 "film.mp4' is 160x90, not 320x180" "$bilatcam" -i film.mp4 -o null: --size 320x180
     cp film.mp4 film.y4m
     refused 2 "film.y4m' is read and would be overwritten" "$bilatcam" -i ./film.y4m -o film.y4m
