@@ -317,6 +317,8 @@ static double sigma_color_in_use(const struct stream *s)
     const char *search = s->feedback.search;
     struct filter f = s->request.filter;
 
+    if (f.kind != FILTER_BILATERAL)
+        return 0.0;
     if (search && !strcmp(search, "none"))
         f.temporal = 1;
     return f.sigma_color > 0.0 ? f.sigma_color

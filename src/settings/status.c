@@ -86,9 +86,9 @@ const struct figure figure_table[] = {
      .property = "SigmaColorUsed",
      REAL(sigma_color),
      .unit = "levels",
-     .zero = "not measured",
+     .zero = "none",
      .help = "sigma-color in use: what auto stands for now, or the number given; 0, or not in the "
-             "JSON, while auto waits for the noise to be measured"},
+             "JSON, while auto waits for the noise to be measured, and where the filter has none"},
     {.json = "noise",
      .property = "Noise",
      REAL(noise),

@@ -210,7 +210,7 @@ END
     tell 'noise 0' && tell 'sigma-color 0'
     run 0 "$ctl" status
     expect out '^readers     2$' status
-    expect out '^noise       not measured, sigma-color not measured$' status
+    expect out '^noise       not measured, sigma-color none$' status
     tell 'readers -1'
     tell 'noise 3.25' && tell 'sigma-color 8.125'
     run 0 "$ctl" resume

@@ -194,6 +194,7 @@ static void test_sigma_color(void **state)
         {{.radius = 5, .range = RANGE_LORENTZIAN}, 10.0, 11.783},
         {{.radius = 5, .distance = DISTANCE_MANHATTAN}, 10.0, 41.475},
         {{.radius = 5, .temporal = 16}, 10.0, 23.565},
+        {{.kind = FILTER_GAUSSIAN, .radius = 5, .sigma_color = 18}, 4.0, 0.0},
     };
     struct stream *s = *state;
 

@@ -353,7 +353,7 @@ static void test_rows(void **state)
         .radius_requested = 5, .radius_last = -1, .sigma_space = 2.5, .frames_averaged = 1.0};
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
-                                      "measuring", "none", "5", "color not measured, space 2.5",
+                                      "measuring", "none", "5", "color none, space 2.5",
                                       "not measured", "1.0 frames", "", ""},
                 0);
 }
