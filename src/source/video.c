@@ -5,6 +5,7 @@
 #include "source/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ struct video_source {
     int stop_fd;
     struct decoder decoder;
     struct lender lender;
+    struct y4m_header header;
     bool ahead; /* the decoder's picture was not lent yet */
     uint64_t next;
     struct error end; /* how it ended, or empty */
@@ -40,6 +42,45 @@ static int check_request(struct video_source *v, const struct source_config *con
         return error_set(err, -EINVAL, "%s is %s, not %s; a file's format cannot be chosen",
                          v->file, format_table[s->format].name, format_table[config->format].name);
     return 0;
+}
+
+static const char *siting(const struct video_source *v)
+{
+    if (v->lender.turn.swap)
+        return "jpeg";
+    switch (v->decoder.frame->chroma_location) {
+    case AVCHROMA_LOC_LEFT:
+        return "mpeg2";
+    case AVCHROMA_LOC_TOPLEFT:
+        return "paldv";
+    default:
+        return "jpeg";
+    }
+}
+
+/* What a y4m file of these pictures would say, for a sink that writes one. */
+static void make_header(struct video_source *v)
+{
+    static const char *const names[FRAME_N_FORMATS] = {
+        [FRAME_I422] = "422", [FRAME_I444] = "444", [FRAME_GREY] = "mono"};
+    const struct decoder *d = &v->decoder;
+    const AVRational given = av_guess_sample_aspect_ratio(d->in.format, d->stream, d->frame);
+    const AVRational aspect = v->lender.turn.swap ? av_inv_q(given) : given;
+    struct source *s = &v->base;
+    struct y4m_header *h = &v->header;
+    char chroma[16];
+
+    *h = (struct y4m_header){
+        .format = s->format, .width = s->width, .height = s->height, .fps = s->fps};
+    if (s->format == FRAME_I420)
+        (void)snprintf(chroma, sizeof(chroma), "420%s", siting(v));
+    else
+        (void)snprintf(chroma, sizeof(chroma), "%s", names[s->format]);
+    (void)snprintf(
+        h->tags, sizeof(h->tags), " W%d H%d F%" PRIu32 ":%" PRIu32 " Ip A%d:%d C%s XCOLORRANGE=%s",
+        s->width, s->height, s->fps.num, s->fps.den, given.num ? aspect.num : 0,
+        given.num ? aspect.den : 0, chroma, s->colour.range == COLOUR_FULL ? "FULL" : "LIMITED");
+    s->y4m = h;
 }
 
 static void describe(struct video_source *v, const struct source_config *config)
@@ -67,6 +108,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");
+    make_header(v);
 }
 
 static void video_close(struct source *s)

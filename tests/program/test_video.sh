@@ -61,6 +61,13 @@ test_turned() {
     expect err "90x160 444p" "4:2:2 on its side"
 }
 
+test_tags() {
+    make -i film.mp4 -vf setsar=16/15 -frames:v 2 wide.mp4
+    run 0 "$bilatcam" -i wide.mp4 -o ours.y4m --radius 1
+    head -n 1 ours.y4m >out
+    expect out ' Ip A16:15 C420mpeg2 XCOLORRANGE=LIMITED$' 'pixel aspect and siting'
+}
+
 test_colours() {
     local options says luma
     while read -r options says; do
@@ -127,7 +134,7 @@ test_wrong_files() {
     refused 1 "'sound.wav' has no video" "$bilatcam" -i sound.wav -o null:
     make -i sound.wav -i film.mp4 -map 0:a -map 1:v -c:v png -frames:v 1 -disposition:v attached_pic cover.m4a
     refused 1 "'cover.m4a' has no video" "$bilatcam" -i cover.m4a -o null:
-    head -c 10000 /dev/urandom >noise.mp4
+    printf 'this is no film, %d\n' {1..500} >noise.mp4
     refused 1 "cannot read 'noise.mp4'" "$bilatcam" -i noise.mp4 -o null:
     refused 1 "'./none.mp4': No such file" "$bilatcam" -i ./none.mp4 -o null:
     make -i film.mp4 -frames:v 1 -vf scale=161:90 odd.png
