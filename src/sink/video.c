@@ -20,8 +20,8 @@
 #include "sink/film.h"
 #include "video/output.h"
 
-#define LIVE_TICKS 60000           /* a second, for what comes live */
-#define DRAIN_NS (300 * NS_PER_MS) /* after a stop, for what the encoder still holds */
+#define LIVE_TICKS 60000        /* a second, for what comes live */
+#define DRAIN_NS (2 * NS_PER_S) /* after a stop, for what the encoder still holds */
 
 static const AVRational ns = {1, 1000000000};
 
@@ -41,7 +41,7 @@ struct video_sink {
     AVPacket *packet;
     int64_t t_first_ns; /* of what comes live */
     int64_t last_pts;
-    uint64_t n_frames;
+    uint64_t n_frames, n_written; /* of the second those that the encoder gave back */
     bool failed;
 };
 
@@ -69,6 +69,7 @@ static int put_packet(struct video_sink *v)
         p->duration = av_rescale_q(1, (AVRational){(int)v->fps.den, (int)v->fps.num}, base);
     r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
     av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
+    v->n_written++;
     return r < 0 ? r : av_interleaved_write_frame(v->format, p);
 }
 
@@ -330,6 +331,9 @@ static int finish(struct video_sink *v)
 
     if (r >= 0)
         r = put_packets(v, stopped ? now_ns() + DRAIN_NS : INT64_MAX);
+    if (r >= 0 && v->n_written < v->n_frames)
+        log_warning("%s lacks its last %" PRIu64 " frames: the encoder did not give them in time",
+                    v->file, v->n_frames - v->n_written);
     if (r >= 0)
         r = film_copy(&v->film, v->format, stopped ? t_last_ns : INT64_MAX);
     if (r >= 0)
