@@ -96,12 +96,13 @@ closed_pipe() {
 
 # From where the program can be loaded at all up to where it has enough.
 out_of_memory() {
-    local kb status refused=0
-    for kb in 30000 40000 60000 80000 100000 120000 140000; do
-        (
-            ulimit -v "$kb"
-            "$bilatcam" --version
-        ) > /dev/null 2>&1 || continue
+    local least=30000 more kb status refused=0
+    until (ulimit -v "$least" && "$bilatcam" --version) > /dev/null 2>&1; do
+        least=$((least + 10000))
+        [ "$least" -lt 1000000 ] || fail "not loaded with $least kB"
+    done
+    for more in 0 10000 20000 40000 60000 80000 100000 120000; do
+        kb=$((least + more))
         status=0
         (
             ulimit -v "$kb"
