@@ -7,6 +7,7 @@
 #include "cuda/kernel/bilateral.h"
 #include "engine/time/motion.h"
 #include "engine/time/noise_blocks.h"
+#include "filter/mean_count.h"
 #include "filter/noise.h"
 #include "picture/colour.h"
 
@@ -211,8 +212,6 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         .sigma_factor = filter_auto_sigma_color(f, 1.0),
     };
 
-    j.count_steps = past_count_steps(j.frames);
-    j.inv_count_steps = 1.0F / (float)j.count_steps;
     for (int c = 0; c < t->shape.components; c++) {
         const struct samples s = frame_samples(in, c);
 
@@ -341,7 +340,6 @@ int device_past_filter(struct device_past *t, const struct frame *in, const stru
     k->like = frame_like(in);
     k->noise = j.measures;
     k->counts = averages;
-    k->count_steps = j.count_steps;
     k->frames = f->temporal > 1 ? t->n_frames : 0;
     r = launch(t, &j, &filter, k);
     if (r)
@@ -366,7 +364,8 @@ void time_knowledge_tell(const struct time_knowledge *k, struct engine_report *r
         ret->noise = noise_sigma(&n);
     }
     if (k->counts) {
-        ret->frames = (double)k->memory->counted / k->count_steps / k->like.width / k->like.height;
+        ret->frames =
+            (double)k->memory->counted / MEAN_COUNT_STEPS / k->like.width / k->like.height;
         ret->counts = k->memory->counts;
     }
 }

@@ -37,7 +37,7 @@ struct time_knowledge {
     size_t size;
     struct frame like;
     bool noise, counts;
-    int count_steps, frames;
+    int frames;
 };
 
 int device_past_init(struct device_past *t); /* 0 or -errno */

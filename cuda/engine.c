@@ -1,4 +1,4 @@
-/* The CUDA engine: device 0, several frames in flight.
+/* The CUDA engine: one GPU, several frames in flight.
  *
  * DESIGN. A frame in flight has a slot: a stream, events and device memory for the picture
  * before and after. Slots are used in turn, so frames leave in the order in which they came.
@@ -21,10 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/text.h"
 #include "cuda/autotune.h"
 #include "cuda/device_frame.h"
+#include "cuda/gpu.h"
 #include "cuda/kernel/bilateral.h"
 #include "cuda/strips.h"
 #include "cuda/device_past.h"
@@ -57,6 +58,7 @@ struct cuda_engine {
     struct autotune autotune;
     struct pinned *pinned;
     size_t n_pinned;
+    int gpu; /* its number */
     bool lost;
 };
 
@@ -72,43 +74,29 @@ static int check(cudaError_t status)
     return bilateral_errno(status);
 }
 
-static int probe_driver(struct error *err)
+/* The GPU that @wanted names: its number. */
+static int find_gpu(struct gpu *ret, const char *wanted, char *device, size_t size,
+                    struct error *err)
 {
-    int driver = 0, runtime = 0;
+    struct gpu gpus[GPUS_MAX];
+    const int n = gpu_list(gpus, err), i = n < 0 ? n : gpu_choose(gpus, n, wanted, err);
 
-    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
-        return error_set(err, -ENODEV, "no NVIDIA driver");
-    (void)cudaRuntimeGetVersion(&runtime);
-    if (driver / 1000 < runtime / 1000)
-        return error_set(err, -ENODEV,
-                         "the NVIDIA driver supports CUDA %d.%d, this program needs %d.%d",
-                         driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-    return 0;
+    if (i < 0)
+        return i;
+    *ret = gpus[i];
+    if (size && n > 1)
+        (void)snprintf(device, size, "%s (device %d, %s)", ret->name, i, ret->bus);
+    else if (size)
+        (void)snprintf(device, size, "%s", ret->name);
+    return i;
 }
 
-static int cuda_probe(char *device, size_t size, struct error *err)
+static int cuda_probe(const char *wanted, char *device, size_t size, struct error *err)
 {
-    struct cudaDeviceProp properties;
-    int n = 0, r = probe_driver(err);
-    cudaError_t status;
+    struct gpu gpu;
+    const int i = find_gpu(&gpu, wanted, device, size, err);
 
-    if (r)
-        return r;
-    status = cudaGetDeviceCount(&n);
-    if (status != cudaSuccess || n == 0) {
-        (void)cudaGetLastError();
-        return error_set(err, -ENODEV, "no usable NVIDIA GPU: %s",
-                         status == cudaSuccess ? "none found" : cudaGetErrorString(status));
-    }
-    status = cudaGetDeviceProperties(&properties, 0);
-    if (status != cudaSuccess)
-        return error_set(err, -ENODEV, "cannot ask the NVIDIA GPU what it is: %s",
-                         cudaGetErrorString(status));
-    if (size) {
-        snprintf(device, size, "%s", properties.name);
-        (void)utf8_printable(device);
-    }
-    return 0;
+    return i < 0 ? i : 0;
 }
 
 static void slot_finish(struct slot *s)
@@ -162,12 +150,19 @@ static int slot_reserve(struct slot *s, size_t size)
     return r;
 }
 
+/* A thread's calls go to the GPU that it named last, and this one may not have named any. */
+static int use_gpu(const struct cuda_engine *e)
+{
+    return check(cudaSetDevice(e->gpu));
+}
+
 static void cuda_destroy(struct engine *base)
 {
     struct cuda_engine *e = (struct cuda_engine *)base;
 
     if (!e)
         return;
+    (void)use_gpu(e);
     strips_finish(&e->strips);
     device_past_finish(&e->past);
     for (int i = 0; i < DEPTH; i++)
@@ -187,25 +182,39 @@ static void cuda_release(void)
     (void)cudaGetLastError();
 }
 
+/* Makes the context. */
+static int start_work(struct cuda_engine *e, const char *wanted, struct gpu *gpu, struct error *err)
+{
+    cudaError_t status;
+
+    e->gpu = find_gpu(gpu, wanted, e->base.device, sizeof(e->base.device), err);
+    if (e->gpu < 0)
+        return e->gpu;
+    status = cudaSetDevice(e->gpu);
+    if (status == cudaSuccess)
+        status = cudaFree(NULL);
+    if (status != cudaSuccess)
+        return error_set(err, check(status), "cannot start work on the %s: %s", e->base.device,
+                         cudaGetErrorString(status));
+    return 0;
+}
+
 static int create_here(struct engine **ret, const struct engine_config *config, struct error *err)
 {
     struct cuda_engine *e = calloc(1, sizeof(*e));
-    cudaError_t status;
-    int r;
+    struct gpu gpu;
+    int lock, r;
 
     if (!e)
         return error_set(err, -ENOMEM, "out of memory for the CUDA engine");
     e->base.ops = &engine_cuda;
     e->base.depth = DEPTH;
-    r = cuda_probe(e->base.device, sizeof(e->base.device), err);
+    lock = gpu_lock();
+    r = start_work(e, config->device, &gpu, err);
+    if (lock >= 0)
+        (void)close(lock);
     if (r)
         goto fail;
-    status = cudaFree(NULL); /* makes the context */
-    if (status != cudaSuccess) {
-        r = error_set(err, check(status), "cannot start work on the %s: %s", e->base.device,
-                      cudaGetErrorString(status));
-        goto fail;
-    }
     r = bilateral_supported();
     if (r) {
         error_set(err, r, "this program has no code for the %s", e->base.device);
@@ -220,7 +229,7 @@ static int create_here(struct engine **ret, const struct engine_config *config, 
         error_set(err, r, "cannot start work on the %s: %s", e->base.device, strerror(-r));
         goto fail;
     }
-    autotune_init(&e->autotune, config->autotune, e->base.device);
+    autotune_init(&e->autotune, config->autotune, gpu.name);
     *ret = &e->base;
     return 0;
 fail:
@@ -246,7 +255,9 @@ static int cuda_pin(struct engine *base, void *memory, size_t bytes)
     if (!more)
         return -ENOMEM;
     e->pinned = more;
-    r = check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable));
+    r = use_gpu(e);
+    if (r == 0)
+        r = check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable));
     if (r == 0)
         e->pinned[e->n_pinned++] = (struct pinned){memory, bytes};
     return r;
@@ -259,6 +270,7 @@ static void cuda_unpin(struct engine *base, void *memory)
     for (size_t i = 0; i < e->n_pinned; i++) {
         if (e->pinned[i].memory != memory)
             continue;
+        (void)use_gpu(e);
         (void)check(cudaHostUnregister(memory));
         e->pinned[i] = e->pinned[--e->n_pinned];
         return;
@@ -371,14 +383,15 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!format_table[in->format].planes || !filter_allowed(filter) ||
-        !engine_has(base->ops, filter))
+    if (!engine_takes(in->format, filter) || !engine_has(base->ops, filter, in->format))
         return -EINVAL;
     goes_on = past_goes_on(&e->past.chain, in, filter);
     s->on_device = filter->radius > 0 || filter_looks_back(filter);
     s->knowledge.noise = s->knowledge.counts = false;
     s->knowledge.frames = 0;
     if (s->on_device)
+        r = use_gpu(e);
+    if (s->on_device && r == 0)
         r = start(e, s, in, out, filter, goes_on);
     else
         frame_copy(out, in);
@@ -398,7 +411,7 @@ static int cuda_collect(struct engine *base)
         return -EIO;
     if (e->n_in_flight == 0)
         return -EAGAIN;
-    if (s->on_device && check(cudaEventSynchronize(s->done)))
+    if (s->on_device && (use_gpu(e) || check(cudaEventSynchronize(s->done))))
         return lose(e);
     e->collected = s;
     e->first = (e->first + 1) % DEPTH;
@@ -424,8 +437,7 @@ const struct engine_ops engine_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPU",
     .on_device = true,
-    .bilateral_only = true,
-    .euclidean_only = true,
+    .bytes_only = true,
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,
@@ -442,8 +454,7 @@ const struct engine_ops engine_cuda = {
 static const struct engine_ops cuda_in_process = {
     .name = "cuda",
     .on_device = true,
-    .bilateral_only = true,
-    .euclidean_only = true,
+    .bytes_only = true,
     .create = cuda_create,
     .destroy = engine_process_destroy,
     .release = engine_release_nothing, /* its process is gone */

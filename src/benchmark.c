@@ -311,11 +311,12 @@ static void print_json(const struct result *results, int n, FILE *out)
 int benchmark_run(const struct engine_ops *const *engines, const struct settings *s,
                   enum benchmark_format format, FILE *out, struct error *err)
 {
-    const struct engine_config config = {.threads = s->threads, .autotune = s->autotune};
+    struct engine_config config = {.threads = s->threads, .autotune = s->autotune};
     const struct filter filter = filter_of(s, 1);
     struct result results[8];
     int n = 0, r = 0;
 
+    memcpy(config.device, s->device, sizeof(config.device));
     /* Stands if the table does not have it; else the engine says why it does not work. */
     (void)error_set(err, -ENODEV, "engine '%s' is not built into this program", s->engine);
     for (int i = 0; engines[i] && n < N(results) && r == 0; i++) {
@@ -324,9 +325,9 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
 
         if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
             continue;
-        if (!engine_has(engines[i], &filter)) {
+        if (!engine_has(engines[i], &filter, FRAME_YUYV)) {
             (void)error_set(err, -ENODEV, "engine %s has no %s", name,
-                            engine_limit(engines[i], &filter));
+                            engine_limit(engines[i], &filter, FRAME_YUYV));
             continue;
         }
         if (engine_open(&e, engines, name, &config, err))

@@ -1,6 +1,7 @@
 /* bilatcam: block signals, parse, open, run, close. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/thread.h"
 #include "benchmark.h"
 #include "cli/cli.h"
+#include "config-build.h"
 #include "daemon.h"
 #include "doctor/doctor.h"
 #include "engine/process.h"
@@ -267,6 +269,18 @@ static int filter_frames(const struct cli *cli, const struct settings *s)
     return status;
 }
 
+/* The others, if there are several. */
+static void list_more_devices(const struct engine_ops *e)
+{
+    char device[128], number[16] = "1";
+    struct error err;
+
+    for (int i = 1; e->on_device && !e->probe(number, device, sizeof(device), &err); i++) {
+        printf("%-10s %s\n", "", device);
+        (void)snprintf(number, sizeof(number), "%d", i + 1);
+    }
+}
+
 static void list_engines(void)
 {
     for (int i = 0; engine_table[i]; i++) {
@@ -276,10 +290,11 @@ static void list_engines(void)
 
         if (e->missing)
             continue;
-        if (e->probe(device, sizeof(device), &err))
+        if (e->probe(e->on_device ? "0" : "", device, sizeof(device), &err))
             printf("%-10s not here: %s\n", e->name, err.text);
         else
             printf("%-10s %s; %s\n", e->name, device, e->help);
+        list_more_devices(e);
     }
 }
 
@@ -289,6 +304,29 @@ static bool examine(const char *config_path)
 
     doctor_system_init(&system, engine_table);
     return doctor_run(&system, config_path, stdout);
+}
+
+/* Becomes the script that sets the machine up: the one that is installed, or that of the sources
+ * where this program is in a folder below them. */
+static int set_up(const struct cli *cli)
+{
+    static char name[] = "setup", yes[] = "--yes", undo[] = "undo";
+    char near[PATH_MAX], *argv[] = {name, NULL, NULL, NULL};
+    ssize_t n = readlink("/proc/self/exe", near, sizeof(near) - sizeof("/../tools/setup"));
+    int argc = 1;
+
+    if (cli->yes)
+        argv[argc++] = yes;
+    if (cli->undo)
+        argv[argc++] = undo;
+    (void)execv(BILATCAM_SETUP, argv);
+    near[n < 0 ? 0 : n] = '\0';
+    if (strrchr(near, '/')) {
+        (void)strcpy(strrchr(near, '/'), "/../tools/setup");
+        (void)execv(near, argv);
+    }
+    log_error("cannot run '%s': %s", BILATCAM_SETUP, strerror(errno));
+    return STATUS_FAILED;
 }
 
 /* Everything that prints and ends. */
@@ -310,6 +348,8 @@ static int print(const struct cli *cli, const struct settings *s)
     case CLI_LIST_ENGINES:
         list_engines();
         break;
+    case CLI_SETUP:
+        return set_up(cli);
     case CLI_DOCTOR:
         status = examine(cli->config_path) ? STATUS_DONE : STATUS_FAILED;
         break;

@@ -39,9 +39,14 @@ extern "C" bool bilateral_has_half2(void)
            major >= 7;
 }
 
+static bool takes_tensor(const bilateral_params *p)
+{
+    return !p->manhattan && tensor_wins(p);
+}
+
 extern "C" bool bilateral_tunable(const bilateral_params *p)
 {
-    return half2_suits(p) && bilateral_has_half2() && !tensor_wins(p);
+    return !p->blur && half2_suits(p) && bilateral_has_half2() && !takes_tensor(p);
 }
 
 extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)
@@ -61,7 +66,9 @@ extern "C" int bilateral_rule(const bilateral_params *p)
 
 extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    if (tensor_wins(p))
+    if (p->blur)
+        return bilateral_errno(blur_launch(p, stream));
+    if (takes_tensor(p))
         return bilateral_errno(tensor_launch(p, stream));
     if (bilateral_tunable(p))
         return bilateral_errno(half2_launch(p, stream));

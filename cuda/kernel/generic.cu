@@ -67,14 +67,19 @@ static __device__ float spatial(const bilateral_params &p, int dx, int dy)
     return inside ? log2_weight : -INFINITY;
 }
 
-template <bool LORENTZIAN>
-static __device__ __forceinline__ void tap(sums &s, const float3 &centre, const float3 &q,
-                                           float space)
+template <bool LORENTZIAN, bool MANHATTAN>
+static __device__ __forceinline__ void tap(const bilateral_params &p, sums &s, const float3 &centre,
+                                           const float3 &q, float space)
 {
     const float dy = q.x - centre.x, du = q.y - centre.y, dv = q.z - centre.z;
     float w;
 
-    if (LORENTZIAN)
+    if (MANHATTAN) {
+        const float d = fabsf(p.common * dy + dv) + fabsf(p.common * dy + du) +
+                        fabsf(dy + p.green_u1 * du + p.green_v1 * dv);
+
+        w = LORENTZIAN ? __fdividef(space, 1.0f + d * d) : exp2_fast(space - d * d);
+    } else if (LORENTZIAN)
         w = __fdividef(space, 1.0f + dy * dy + du * du + dv * dv);
     else
         w = exp2_fast(space - dv * dv - du * du - dy * dy);
@@ -85,7 +90,7 @@ static __device__ __forceinline__ void tap(sums &s, const float3 &centre, const 
 }
 
 /* Goes over the windows of the four pixels at tile position (tx, ty). */
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, bool MANHATTAN>
 static __device__ void sum_windows(const bilateral_params &p, const uint32_t *tile,
                                    const float *space, int tx, int ty, sums s[2][2])
 {
@@ -109,8 +114,8 @@ static __device__ void sum_windows(const bilateral_params &p, const uint32_t *ti
 
 #pragma unroll
             for (int b = 0; b < 2; b++) {
-                tap<LORENTZIAN>(s[b][0], centre[b][0], q, here[b]);
-                tap<LORENTZIAN>(s[b][1], centre[b][1], q, left[b]);
+                tap<LORENTZIAN, MANHATTAN>(p, s[b][0], centre[b][0], q, here[b]);
+                tap<LORENTZIAN, MANHATTAN>(p, s[b][1], centre[b][1], q, left[b]);
                 left[b] = here[b];
             }
         }
@@ -171,7 +176,7 @@ static __device__ __forceinline__ void store_block(const bilateral_params &p, in
         }
 }
 
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, bool MANHATTAN>
 static __global__ void __launch_bounds__(TILE_THREADS_X *TILE_THREADS_Y)
     generic_kernel(const bilateral_params p)
 {
@@ -191,12 +196,15 @@ static __global__ void __launch_bounds__(TILE_THREADS_X *TILE_THREADS_Y)
     __syncthreads();
     if (x0 + tx >= p.width || y0 + ty >= p.row_end)
         return;
-    sum_windows<LORENTZIAN>(p, shared, space, tx, ty, s);
+    sum_windows<LORENTZIAN, MANHATTAN>(p, shared, space, tx, ty, s);
     store_block(p, x0 + tx, y0 + ty, s);
 }
 
 extern "C" cudaError_t generic_launch(const bilateral_params *given, cudaStream_t stream)
 {
+    static void (*const kernels[2][2])(bilateral_params) = {
+        {generic_kernel<false, false>, generic_kernel<false, true>},
+        {generic_kernel<true, false>, generic_kernel<true, true>}};
     const float sqrt_log2e = 1.20112241f;
     bilateral_params p = *given;
     const int r = p.radius, n = r + 2;
@@ -207,10 +215,7 @@ extern "C" cudaError_t generic_launch(const bilateral_params *given, cudaStream_
     const dim3 block(TILE_THREADS_X, TILE_THREADS_Y);
 
     p.a *= scale, p.b *= scale, p.c *= scale, p.d *= scale, p.e *= scale, p.f *= scale;
-    if (p.lorentzian)
-        generic_kernel<true><<<grid, block, bytes, stream>>>(p);
-    else
-        generic_kernel<false><<<grid, block, bytes, stream>>>(p);
+    kernels[p.lorentzian != 0][p.manhattan != 0]<<<grid, block, bytes, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -218,5 +223,5 @@ extern "C" cudaError_t generic_supported(void)
 {
     cudaFuncAttributes attributes;
 
-    return cudaFuncGetAttributes(&attributes, generic_kernel<false>);
+    return cudaFuncGetAttributes(&attributes, (generic_kernel<false, false>));
 }

@@ -4,6 +4,7 @@
  * as large as shared memory allows. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_filter.cuh"
+#include "cuda/kernel/time_start.cuh"
 
 #define MAX_THREADS 128
 #define LOG2E 1.44269504f
@@ -76,11 +77,22 @@ struct centre {
     sums s, part;
 };
 
-template <bool LORENTZIAN>
-static __device__ __forceinline__ void tap(centre &p, const tone &q, float space)
+template <bool MANHATTAN>
+static __device__ __forceinline__ float squared_distance(const bilateral_params &p, float dy,
+                                                         float du, float dv)
+{
+    const float green = dy + p.green_u1 * du + p.green_v1 * dv;
+    const float d = fabsf(p.common * dy + dv) + fabsf(p.common * dy + du) + fabsf(green);
+
+    return MANHATTAN ? d * d : dy * dy + du * du + dv * dv;
+}
+
+template <bool LORENTZIAN, bool MANHATTAN>
+static __device__ __forceinline__ void tap(const bilateral_params &params, centre &p, const tone &q,
+                                           float space)
 {
     const float dy = q.y - p.c.y, du = q.u - p.c.u, dv = q.v - p.c.v;
-    const float d2 = dy * dy + du * du + dv * dv;
+    const float d2 = squared_distance<MANHATTAN>(params, dy, du, dv);
     const float w =
         LORENTZIAN ? __fdividef(space, 1.0f + d2 * p.inv) : exp2_fast(space - d2 * p.inv);
 
@@ -91,7 +103,7 @@ static __device__ __forceinline__ void tap(centre &p, const tone &q, float space
 }
 
 /* Goes over the windows of the four pixels whose tile begins at @tile. */
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, bool MANHATTAN>
 static __device__ __forceinline__ void add_windows(const bilateral_params &p, const uint2 *tile,
                                                    int stride, const float *space, centre c[2][2])
 {
@@ -107,8 +119,8 @@ static __device__ __forceinline__ void add_windows(const bilateral_params &p, co
 
 #pragma unroll
             for (int b = 0; b < 2; b++) {
-                tap<LORENTZIAN>(c[b][0], q, here[b]);
-                tap<LORENTZIAN>(c[b][1], q, left[b]);
+                tap<LORENTZIAN, MANHATTAN>(p, c[b][0], q, here[b]);
+                tap<LORENTZIAN, MANHATTAN>(p, c[b][1], q, left[b]);
                 left[b] = here[b];
             }
         }
@@ -183,7 +195,7 @@ static __device__ void store(const time_filter &f, int x, int y, centre c[2][2])
     }
 }
 
-template <bool LORENTZIAN>
+template <bool LORENTZIAN, bool MANHATTAN>
 static __global__ void __launch_bounds__(MAX_THREADS)
     generic_time(const time_filter f, bool only_unsuited)
 {
@@ -194,6 +206,11 @@ static __global__ void __launch_bounds__(MAX_THREADS)
     float *space = reinterpret_cast<float *>(tile + stride * rows);
     centre c[2][2] = {};
 
+    /* After the other kernel there is mostly nothing to do. What tells that is there, so thread
+     * blocks come and go while that one ends. */
+    if (!only_unsuited)
+        wait_for_before();
+    end_after_before();
     if (only_unsuited && !f.noise->unsuited)
         return;
     for (int j = threadIdx.y; j < n; j += blockDim.y)
@@ -214,7 +231,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
             }
             p.part = {};
         }
-        add_windows<LORENTZIAN>(f.p, tile + ty * stride + tx, stride, space, c);
+        add_windows<LORENTZIAN, MANHATTAN>(f.p, tile + ty * stride + tx, stride, space, c);
         for (int i = 0; i < 4; i++)
             add(c[i / 2][i % 2].s, c[i / 2][i % 2].part, f.weight[k]);
     }
@@ -242,7 +259,10 @@ static cudaError_t choose_block(int radius, dim3 *ret, size_t *ret_bytes)
 
 cudaError_t generic_time_launch(const time_filter &f, bool only_unsuited, cudaStream_t stream)
 {
-    const auto kernel = f.p.lorentzian ? generic_time<true> : generic_time<false>;
+    static void (*const kernels[2][2])(time_filter, bool) = {
+        {generic_time<false, false>, generic_time<false, true>},
+        {generic_time<true, false>, generic_time<true, true>}};
+    const auto kernel = kernels[f.p.lorentzian != 0][f.p.manhattan != 0];
     size_t bytes;
     dim3 block;
     cudaError_t status = choose_block(f.p.radius, &block, &bytes);
@@ -252,8 +272,8 @@ cudaError_t generic_time_launch(const time_filter &f, bool only_unsuited, cudaSt
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
     if (status != cudaSuccess)
         return status;
-    kernel<<<dim3((f.p.width + 2 * block.x - 1) / (2 * block.x),
-                  (f.p.row_end - f.p.row_begin + 2 * block.y - 1) / (2 * block.y)),
-             block, bytes, stream>>>(f, only_unsuited);
-    return cudaGetLastError();
+    return start_early(kernel,
+                       dim3((f.p.width + 2 * block.x - 1) / (2 * block.x),
+                            (f.p.row_end - f.p.row_begin + 2 * block.y - 1) / (2 * block.y)),
+                       block, bytes, stream, f, only_unsuited);
 }

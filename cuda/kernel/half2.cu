@@ -1,17 +1,5 @@
 #include "cuda/kernel/half2.h"
 
-/* v(D): the greatest |dy| in the window at column distance @distance, or -1. */
-static int half_width(const bilateral_params &p, int distance)
-{
-    int v = p.radius;
-
-    if (distance > p.radius)
-        return -1;
-    while (p.disc && v * v + distance * distance > p.radius * p.radius)
-        v--;
-    return v;
-}
-
 /* Two halves as bits, low one first. (The host side of old toolkits lacks functions of half2.) */
 static uint32_t pack(__half_raw low, __half_raw high)
 {
@@ -28,6 +16,8 @@ static void set_colour(half2_params &h, float scale)
     const float fa = __half2float(a), fb = __half2float(b), fc = __half2float(c);
     const float fd = __half2float(d), fe = __half2float(e), ff = __half2float(f);
 
+    h.green_u1 = pack(__float2half_rn(p.green_u1), __float2half_rn(p.green_u1));
+    h.green_v1 = pack(__float2half_rn(p.green_v1), __float2half_rn(p.green_v1));
     h.to_y1_y = pack(a, a);
     h.to_y1_u = pack(b, b);
     h.to_y1_v = pack(c, c);
@@ -59,18 +49,18 @@ half2_params half2_make_params(const bilateral_params &p)
     h.octaves_per_r2 = p.inv_two_ss2 * log2e;
     h.divide_by_columns = 0xffffffffu / uint32_t(WARP + (p.radius + 1) / 2 * 2) + 1;
     for (int i = 0; i < MAX_RADIUS + 3; i++)
-        h.half_width[i] = int8_t(half_width(p, i));
+        h.half_width[i] = int8_t(bilateral_half_width(&p, i));
     return h;
 }
 
 /* The weights' error of 3 % costs a fraction of sigma-color, most where two flat colours weigh the
  * same in all; in large windows at 60 it was seen to make 2 levels out of 1. The integer
  * reciprocal fails at 1 + d2 / (2 sc^2) = 31100, which the most distant samples, those of limited
- * BT.709, reach at a sigma-color of 4.53. */
+ * BT.709, reach at a sigma-color of 4.53, or of 7.85 where the distance is a sum. */
 extern "C" bool half2_suits(const bilateral_params *p)
 {
     const float most = p->radius <= UNROLLED_RADII ? 64.0f : 40.0f;
-    const float least = p->lorentzian ? 5.0f : 0.5f;
+    const float least = !p->lorentzian ? 0.5f : p->manhattan ? 8.0f : 5.0f;
 
     return p->components == 3 && p->hshift == 1 && p->sigma_color >= least &&
            p->sigma_color <= most;
@@ -121,8 +111,9 @@ extern "C" int half2_rule(const bilateral_params *p)
 
 extern "C" cudaError_t half2_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    const half2_function kernel =
-        p->lorentzian ? half2_lorentzian(p->radius, !p->disc) : half2_gaussian(p->radius, !p->disc);
+    const half2_function kernel = p->manhattan    ? half2_manhattan(p->radius, p->lorentzian)
+                                  : p->lorentzian ? half2_lorentzian(p->radius, !p->disc)
+                                                  : half2_gaussian(p->radius, !p->disc);
     const int warps = p->warps ? p->warps : half2_rule(p);
     const size_t bytes = half2_shared_bytes(p, warps);
 

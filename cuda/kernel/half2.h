@@ -54,6 +54,7 @@ struct half2_params {
     uint32_t to_y1_y, to_y1_u, to_y1_v, to_uv1, to_u1_v; /* factors, bits of half2 */
     float y_from_u1, y_from_v1, y_scale;                 /* k1, k2, 1/a */
     float u_scale, u_from_v1, v_scale;
+    uint32_t green_u1, green_v1;       /* likewise, of DISTANCE_MANHATTAN */
     float octaves_per_r2;              /* spatial weight: 2^(-octaves_per_r2 * |p-q|^2) */
     int8_t half_width[MAX_RADIUS + 3]; /* v(D): rows of the window at column distance D, or -1 */
 };
@@ -69,3 +70,4 @@ using half2_function = void (*)(half2_params);
 /* The kernel for a radius and window. */
 half2_function half2_gaussian(int radius, bool square);
 half2_function half2_lorentzian(int radius, bool square);
+half2_function half2_manhattan(int radius, bool lorentzian); /* any window */

@@ -60,11 +60,25 @@ static __device__ __forceinline__ void store_planar(const half2_params &h, sums 
     }
 }
 
+/* Loads a pair that is filtered. */
+static __device__ __forceinline__ void load_own(const half2_params &, const uint2 *at, pair &ret)
+{
+    ret = load_pair(at);
+}
+
+static __device__ __forceinline__ void load_own(const half2_params &h, const uint2 *at,
+                                                manhattan_pair &ret)
+{
+    static_cast<pair &>(ret) = load_pair(at);
+    ret.green_u = from_bits(h.green_u1);
+    ret.green_v = from_bits(h.green_v1);
+}
+
 /* The kernel for one radius (0: one known at run time only). The one that is not for squares
  * takes any window, as half_width tells it. Four blocks of 64 registers, or three of 80 where sums
  * in single precision are kept, beat fewer blocks with more by 1 to 3 % and need no spills
  * (2026-11, NVIDIA H200). */
-template <bool LORENTZIAN, int RADIUS, bool SQUARE>
+template <bool LORENTZIAN, int RADIUS, bool SQUARE, class PAIR = pair>
 static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, RADIUS> ? 3 : 4)
     half2_kernel(const half2_params h)
 {
@@ -74,7 +88,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
     const int y = h.p.row_begin + (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     const tile t(shared, radius);
     const uint2 *at, *space = t.columns_space + radius;
-    pair p[ROWS];
+    PAIR p[ROWS];
     half_sums s[ROWS] = {};
     sums total[ROWS] = {};
     int left = most_taps<LORENTZIAN> - t.span;
@@ -86,7 +100,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
     at = t.pairs + (threadIdx.y * ROWS + radius) * t.columns + threadIdx.x + t.reach;
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        p[k] = load_pair(at + k * t.columns);
+        load_own(h, at + k * t.columns, p[k]);
     if (SQUARE)
         add_square_edges<LORENTZIAN>(t, s, p, at, radius);
     else

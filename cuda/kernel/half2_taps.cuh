@@ -21,6 +21,12 @@ struct sharp_pair : pair {
     half2 sharp;
 };
 
+/* A pair that is filtered by the sum of absolute differences of R', G' and B': of U1 and V1, which
+ * are what B' and R' have more than Y1, so much is what G' has. */
+struct manhattan_pair : pair {
+    half2 green_u, green_v;
+};
+
 struct neighbour {
     half2 y, swapped, uv;
 };
@@ -85,6 +91,34 @@ static __device__ __forceinline__ void weigh(const pair &, const uint2 &space, h
     }
 }
 
+/* The distance of two colours that differ by @dy and, of the three channels, by as much more. */
+static __device__ __forceinline__ half2 manhattan(half2 dy, half2 red, half2 green, half2 blue)
+{
+    return __hadd2(__hadd2(__habs2(__hadd2(dy, red)), __habs2(__hadd2(dy, blue))),
+                   __habs2(__hadd2(dy, green)));
+}
+
+/* The weight of one tap at distance @d. */
+template <bool LORENTZIAN>
+static __device__ __forceinline__ half2 weigh_distance(half2 space, half2 d)
+{
+    return LORENTZIAN ? quotient(space, __hfma2(d, d, __float2half2_rn(1.0f)))
+                      : exponential(d, space);
+}
+
+template <bool LORENTZIAN>
+static __device__ __forceinline__ void weigh(const manhattan_pair &p, const uint2 &space, half2 du,
+                                             half2 dv, half2 dy, half2 dy_swapped, half2 &w,
+                                             half2 &w_swapped)
+{
+    const half2 green = __hfma2(p.green_u, du, __hmul2(p.green_v, dv));
+    const half2 direct = from_bits(space.x), other = from_bits(space.y);
+
+    w = weigh_distance<LORENTZIAN>(direct, manhattan(dy, dv, green, du));
+    w_swapped = weigh_distance<LORENTZIAN>(LORENTZIAN ? other : __hadd2(direct, other),
+                                           manhattan(dy_swapped, dv, green, du));
+}
+
 /* The weight of one tap; @d2 is the squared difference. */
 template <bool LORENTZIAN>
 static __device__ __forceinline__ half2 weigh_sharply(half2 space, half2 d2, half2 sharp)
@@ -142,6 +176,15 @@ static __device__ __forceinline__ half2 weigh_edge(const sharp_pair &p, uint32_t
 {
     return weigh_sharply<LORENTZIAN>(from_bits(space),
                                      __hfma2(dy, dy, __hfma2(dv, dv, __hmul2(du, du))), p.sharp);
+}
+
+template <bool LORENTZIAN>
+static __device__ __forceinline__ half2 weigh_edge(const manhattan_pair &p, uint32_t space,
+                                                   half2 du, half2 dv, half2 dy)
+{
+    const half2 green = __hfma2(p.green_u, du, __hmul2(p.green_v, dv));
+
+    return weigh_distance<LORENTZIAN>(from_bits(space), manhattan(dy, dv, green, du));
 }
 
 /* One tap for each pixel of a pair. */

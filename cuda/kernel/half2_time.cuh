@@ -43,59 +43,111 @@ static __device__ __forceinline__ float mantissa(uint32_t word, uint32_t selecto
     return __uint_as_float(__byte_perm(word, 0x4b000000, selector));
 }
 
-/* What mantissa() adds goes with the factors, less that of a sample of 128: half precision rounds
- * colours more than the last bits that are lost there. */
-static __device__ __forceinline__ uint2 fetch_stored(const half2_time &t, const time_stored &f,
-                                                     int x, int y)
+/* A pair of pixels as it is stored. */
+struct stored_pair {
+    uint32_t luma;
+    uint16_t u, v;
+};
+
+static __device__ __forceinline__ stored_pair load_stored(const half2_time &t, const time_stored &f,
+                                                          int x, int y)
 {
     const bilateral_params &p = t.h.p;
-    const int last = p.width / 2 - 1, cx = min(max(x, 0), last), cy = min(max(y, 0), p.height - 1);
+    const int cx = min(max(x, 0), p.width / 2 - 1), cy = min(max(y, 0), p.height - 1);
     const int at = (cy >> p.vshift) * t.stride_c + cx;
-    const uint32_t luma = *reinterpret_cast<const uint32_t *>(f.level[0] + cy * t.stride + 2 * cx);
-    const float u = mantissa(f.level[1][at], 0x7410), v = mantissa(f.level[2][at], 0x7410);
+
+    return {*reinterpret_cast<const uint32_t *>(f.level[0] + cy * t.stride + 2 * cx),
+            f.level[1][at], f.level[2][at]};
+}
+
+/* What mantissa() adds goes with the factors, less that of a sample of 128: half precision rounds
+ * colours more than the last bits that are lost there. */
+static __device__ __forceinline__ uint2 colours_of(const half2_time &t, const stored_pair &s, int x)
+{
+    const float u = mantissa(s.u, 0x7410), v = mantissa(s.v, 0x7410);
     const float chroma = t.to_y1_u * u + (t.to_y1_v * v + t.to_y1);
-    const float y0 = mantissa(luma, x > last ? 0x7432 : 0x7410);
-    const float y1 = mantissa(luma, x < 0 ? 0x7410 : 0x7432);
+    const float y0 = mantissa(s.luma, x >= t.h.p.width / 2 ? 0x7432 : 0x7410);
+    const float y1 = mantissa(s.luma, x < 0 ? 0x7410 : 0x7432);
 
     return make_uint2(bits(__floats2half2_rn(t.to_y1_y * y0 + chroma, t.to_y1_y * y1 + chroma)),
                       bits(__floats2half2_rn(t.to_u1_u * u + (t.to_u1_v * v + t.to_u1),
                                              t.to_v1_v * v + t.to_v1)));
 }
 
+#define FILL_AT_ONCE 7 /* pairs that a thread has under way */
+#define NEXT_AT_ONCE 2 /* while it has sums, which take its registers */
+
+template <int AT_ONCE>
 static __device__ __forceinline__ void fill_stored(const half2_time &t, const tile &to,
                                                    uint2 *pairs, const time_stored &f, int radius)
 {
-    const int x0 = blockIdx.x * WARP - to.reach;
+    const int x0 = blockIdx.x * WARP - to.reach, n = to.columns * to.rows;
     const int y0 = t.h.p.row_begin + blockIdx.y * blockDim.y * ROWS - radius;
     const int thread = threadIdx.y * WARP + threadIdx.x, threads = WARP * blockDim.y;
 
-#pragma unroll 4
-    for (int i = thread; i < to.columns * to.rows; i += threads) {
-        const int row = __umulhi(i, t.h.divide_by_columns);
+#pragma unroll 1
+    for (int first = thread; first < n; first += AT_ONCE * threads) {
+        stored_pair s[AT_ONCE];
+        int x[AT_ONCE];
 
-        pairs[i] = fetch_stored(t, f, x0 + i - row * to.columns, y0 + row);
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const int i = first + k * threads, row = __umulhi(i, t.h.divide_by_columns);
+
+            x[k] = x0 + i - row * to.columns;
+            if (i < n)
+                s[k] = load_stored(t, f, x[k], y0 + row);
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            if (first + k * threads < n)
+                pairs[first + k * threads] = colours_of(t, s[k], x[k]);
     }
 }
 
-/* Loads a pair that is filtered, with 1 / (2 sigma_color^2) of its cell in the kernel's unit. */
-static __device__ __forceinline__ void load_own(const half2_time &t, const uint2 *at, int x, int y,
-                                                sharp_pair &ret)
-{
-    const int cx = min(x, t.h.p.width / 2 - 1), cy = min(y, t.h.p.height - 1) / 2;
-    float inv = t.inv_two_sc2;
+#define CELLS (ROWS / 2) /* of a thread's pairs */
 
-    static_cast<pair &>(ret) = load_pair(at);
-    if (t.luma)
-        inv = t.noise->inv_two_sc2[(t.luma[cy * t.stride_luma + cx] + 2) >> 2];
-    if (t.count)
-        inv *= t.noise->inv_share[t.count[cy * t.stride_count + cx]];
-    ret.sharp = __float2half2_rn(inv * t.sharpness);
+/* What the range sigmas of a thread's pairs depend on, cell by cell. */
+struct own_cells {
+    uint16_t luma[CELLS];
+    uint8_t count[CELLS];
+
+    __device__ __forceinline__ own_cells(const half2_time &t, int x, int y)
+    {
+        const int cx = min(x, t.h.p.width / 2 - 1);
+
+#pragma unroll
+        for (int k = 0; k < CELLS; k++) {
+            const int cy = min(y / 2 + k, (t.h.p.height - 1) / 2);
+
+            luma[k] = t.luma ? t.luma[cy * t.stride_luma + cx] : 0;
+            count[k] = t.count ? t.count[cy * t.stride_count + cx] : 0;
+        }
+    }
+
+    /* 1 / (2 sigma_color^2) in the kernel's unit. */
+    __device__ __forceinline__ half2 sharpness(const half2_time &t, int k) const
+    {
+        float inv = t.inv_two_sc2;
+
+        if (t.luma)
+            inv = t.noise->inv_two_sc2[(luma[k] + 2) >> 2];
+        if (t.count)
+            inv *= t.noise->inv_share[count[k]];
+        return __float2half2_rn(inv * t.sharpness);
+    }
+};
+
+static __device__ __forceinline__ void set_sharpness(const half2_time &t, const own_cells &own,
+                                                     sharp_pair p[ROWS])
+{
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+        p[k].sharp = k % 2 ? p[k - 1].sharp : own.sharpness(t, k / 2);
 }
 
-static __device__ __forceinline__ void load_own(const half2_time &, const uint2 *at, int, int,
-                                                pair &ret)
+static __device__ __forceinline__ void set_sharpness(const half2_time &, const own_cells &, pair *)
 {
-    ret = load_pair(at);
 }
 
 static __device__ __forceinline__ void flush_weighed(const half2_params &h, float weight, sums &to,
@@ -205,19 +257,23 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
 
     fill_space<LORENTZIAN, varies>(f.h, t, radius);
     wait_for_before();
+    let_next_start();
     if (f.asks && f.noise->unsuited)
         return;
-    fill_stored(f, t, here, f.frame[0], radius);
+    const own_cells own(f, x, y);
+
+    fill_stored<FILL_AT_ONCE>(f, t, here, f.frame[0], radius);
+    set_sharpness(f, own, p);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        load_own(f, here + at + k * t.columns, x, y + k, p[k]);
+        static_cast<pair &>(p[k]) = load_pair(here + at + k * t.columns);
 #pragma unroll 1
     for (int i = 0; i < f.n_frames; i++) {
         const bool goes_on = i + 1 < f.n_frames;
 
         if (goes_on && next != here)
-            fill_stored(f, t, next, f.frame[i + 1], radius);
+            fill_stored<NEXT_AT_ONCE>(f, t, next, f.frame[i + 1], radius);
         if (inside)
             add_windows<LORENTZIAN, RADIUS, SQUARE>(f.h, t, p, here + at, radius, f.weight[i],
                                                     total);
@@ -225,7 +281,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, long_sums<LORENTZIAN, 
             break;
         __syncthreads();
         if (next == here) {
-            fill_stored(f, t, here, f.frame[i + 1], radius);
+            fill_stored<NEXT_AT_ONCE>(f, t, here, f.frame[i + 1], radius);
             __syncthreads();
         }
         uint2 *const done = here;

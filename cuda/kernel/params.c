@@ -20,11 +20,34 @@ static struct bilateral_samples device_samples(const struct frame *f, int compon
     return (struct bilateral_samples){s.base, (uint32_t)s.stride, (uint32_t)s.step};
 }
 
+static void set_colour(struct bilateral_params *p, enum colour_metric metric, struct colour colour)
+{
+    const struct colour_distance m = colour_distance(colour);
+    double rgb[3][3];
+
+    p->manhattan = metric == DISTANCE_MANHATTAN;
+    if (!p->manhattan || colour.matrix == COLOUR_RGB) {
+        p->a = (float)m.a;
+        p->b = (float)m.b;
+        p->c = (float)m.c;
+        p->d = (float)m.d;
+        p->e = (float)m.e;
+        p->f = (float)m.f;
+        return;
+    }
+    colour_to_rgb(colour, rgb);
+    p->common = 1.0F;
+    p->a = (float)rgb[0][0];
+    p->d = (float)rgb[2][1];
+    p->f = (float)rgb[0][2];
+    p->green_u1 = (float)(rgb[1][1] / rgb[2][1]);
+    p->green_v1 = (float)(rgb[1][2] / rgb[0][2]);
+}
+
 int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, const struct frame *out,
                       const struct filter *filter)
 {
     const struct format_info *info = &format_table[in->format];
-    const struct colour_distance m = colour_distance(in->colour);
 
     if (!info->planes || filter->radius < 0 || filter->radius > FILTER_MAX_RADIUS ||
         !(filter->sigma_space > 0.0) || !(filter->sigma_color > 0.0) ||
@@ -41,21 +64,25 @@ int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, cons
         .unpack = in->format == FRAME_UYVY ? UYVY_TO_YYUV : YUYV_TO_YYUV,
         .repack = in->format == FRAME_UYVY ? YYUV_TO_UYVY : YYUV_TO_YUYV,
         .radius = filter->radius,
+        .blur = filter->kind != FILTER_BILATERAL,
+        .box = filter->kind == FILTER_BOX,
         .disc = filter->window == WINDOW_DISC,
         .lorentzian = filter->range == RANGE_LORENTZIAN,
         .sigma_color = (float)filter->sigma_color,
         .inv_two_ss2 = (float)(0.5 / (filter->sigma_space * filter->sigma_space)),
         .inv_sqrt2_sc = (float)(sqrt(0.5) / filter->sigma_color),
-        .a = (float)m.a,
-        .b = (float)m.b,
-        .c = (float)m.c,
-        .d = (float)m.d,
-        .e = (float)m.e,
-        .f = (float)m.f,
     };
+    set_colour(ret, filter->distance, in->colour);
     for (int i = 0; i < info->components; i++) {
         ret->in[i] = device_samples(in, i);
         ret->out[i] = device_samples(out, i);
     }
     return 0;
+}
+
+int bilateral_half_width(const struct bilateral_params *p, int distance)
+{
+    const struct filter f = {.radius = p->radius, .window = p->disc ? WINDOW_DISC : WINDOW_SQUARE};
+
+    return distance > p->radius ? -1 : filter_half_width(&f, distance);
 }

@@ -38,6 +38,8 @@ struct bilateral_params {
     uint32_t repack;        /* byte selector that makes Y0 Y1 U V such a word */
 
     int radius;
+    int blur; /* the filter gaussian, or box: of what follows they use inv_two_ss2 alone */
+    int box;
     int disc;
     int lorentzian;
     float sigma_color;
@@ -45,14 +47,25 @@ struct bilateral_params {
     float inv_sqrt2_sc;     /* 1 / (sqrt(2) sigma_color) */
     float a, b, c, d, e, f; /* colour_distance() */
 
+    /* The distance is |dR'| + |dG'| + |dB'|. Y1, U1 and V1 are grey, and what B' and R' are more
+     * than that; this much of U1 and V1 is what G' is more. Of pictures of R'G'B' they are G', B'
+     * and R': nothing of Y1 is in the others. */
+    int manhattan;
+    float common; /* how much of Y1 is in B' and R', 1 or 0 */
+    float green_u1, green_v1;
+
     int warps; /* of a block, where bilateral_tunable(); 0 = by a rule */
 };
 
 /* Fills @ret for the whole of frame @in. The planes of both frames are in memory that the device
- * can reach, on multiples of 4 bytes, as are the strides. -EINVAL: no raw format, or a filter out
+ * can reach, on multiples of 16 bytes, as are the strides. -EINVAL: no raw format, or a filter out
  * of range. A radius of 0 is not the kernels' business. */
 int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, const struct frame *out,
                       const struct filter *filter);
+
+/* How far the window reaches to either side in a row that is @distance from its middle, or above
+ * and below in such a column; -1: not at all. */
+int bilateral_half_width(const struct bilateral_params *p, int distance);
 
 #ifdef __cplusplus
 }

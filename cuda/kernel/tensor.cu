@@ -17,18 +17,6 @@ static int device_attribute(cudaDeviceAttr attribute)
     return value;
 }
 
-/* The greatest |dx| in the window at row distance @distance, or -1. */
-static int half_width(const bilateral_params &p, int distance)
-{
-    int v = p.radius;
-
-    if (distance > p.radius)
-        return -1;
-    while (p.disc && v * v + distance * distance > p.radius * p.radius)
-        v--;
-    return v;
-}
-
 /* Features come from values. Half the square of a feature is an exponent in units of 2^-24. */
 static void set_scales(tensor_params &h, const tensor_form &form)
 {
@@ -48,15 +36,15 @@ static void set_scales(tensor_params &h, const tensor_form &form)
 }
 
 /* The columns of the rows from @top on of the windows' union that one of a patch's pixels sees, by
- * the 4. */
-static void find_columns(const bilateral_params &p, int top, int rows, int *ret_first,
+ * so many as a chunk has. */
+static void find_columns(const bilateral_params &p, int top, int rows, int columns, int *ret_first,
                          int *ret_last)
 {
     const int above = top - (PATCH - 1) - p.radius, below = top + rows - 1 - p.radius;
-    const int widest = half_width(p, above > 0 ? above : below < 0 ? -below : 0);
+    const int widest = bilateral_half_width(&p, above > 0 ? above : below < 0 ? -below : 0);
 
-    *ret_first = (p.radius - widest) / PATCH;
-    *ret_last = (p.radius + PATCH - 1 + widest) / PATCH;
+    *ret_first = (p.radius - widest) / columns;
+    *ret_last = (p.radius + PATCH - 1 + widest) / columns;
 }
 
 static void set_window(tensor_params &h)
@@ -64,20 +52,30 @@ static void set_window(tensor_params &h)
     const int rows = h.p.radius / 2 + 1;
 
     for (int i = 0; i < int(sizeof(h.half_width)); i++)
-        h.half_width[i] = int8_t(half_width(h.p, i));
+        h.half_width[i] = int8_t(bilateral_half_width(&h.p, i));
     for (int i = 0; i < rows; i++) {
         int first, last;
 
-        find_columns(h.p, PATCH * i, PATCH, &first, &last);
-        h.first_step[i] = int8_t(first);
-        h.last_step[i] = int8_t(last);
+        find_columns(h.p, PATCH * i, PATCH, 2, &first, &last);
+        h.first_step[i] = int8_t(first / 2);
+        h.last_step[i] = int8_t(last / 2);
+        h.half_step[i] = last % 2 == 0;
     }
-    find_columns(h.p, PATCH * rows, 2, &h.low_first, &h.low_last);
+    find_columns(h.p, PATCH * rows, 2, PATCH, &h.low_first, &h.low_last);
 }
 
 struct tile_shape {
     int columns, rows, most_warps;
 };
+
+/* Which rows the table of the window has: of a square those that the two rows left over need. */
+static void set_window_rows(tensor_params &h)
+{
+    const bool whole = h.p.disc || h.p.lorentzian;
+
+    h.window_first = whole ? 0 : 2 * (h.p.radius - 1);
+    h.window_rows = whole || h.p.radius % 2 ? 2 * (h.p.radius + PATCH) - h.window_first : 0;
+}
 
 /* The strides: see struct tile. */
 static void set_layout(tensor_params &h, const tensor_form &form, const tile_shape &tile)
@@ -98,7 +96,8 @@ static void set_layout(tensor_params &h, const tensor_form &form, const tile_sha
     plane = (tile.rows + 2 * h.p.radius) * h.value_stride;
     h.value_plane = plane + (64 + 32 - plane % 64) % 64;
     h.ones = h.value_stride + 16;
-    h.spatial_stride = h.p.lorentzian ? 4 * ((2 * h.p.radius + 3) / 4 + 1 | 1) : 0;
+    h.window_stride = 2 * ((h.p.radius + 3) / 2 | 1);
+    set_window_rows(h);
     h.fill_features = h.fill_step * h.feature_stride;
     h.fill_values = h.fill_step * h.value_stride;
     h.feature_row = PATCH * h.feature_stride * uint32_t(sizeof(uint4));
@@ -109,7 +108,7 @@ static size_t shared_bytes(const tensor_params &h)
 {
     return (h.tile_rows + 2 * h.p.radius) * h.feature_stride * sizeof(uint4) +
            (3 * h.value_plane + h.ones) * sizeof(uint16_t) +
-           PATCH * (h.p.radius + PATCH) * h.spatial_stride * sizeof(half) + sizeof(uint4);
+           h.window_rows * h.window_stride * sizeof(uint2) + sizeof(uint4);
 }
 
 /* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor, so that one is

@@ -58,11 +58,14 @@ struct tensor_params {
     float to_place;                                             /* features from columns and rows */
     uint32_t feature_row, value_row;   /* bytes of a row of chunks, in features and in a plane */
     int8_t half_width[MAX_RADIUS + 4]; /* columns of the window at a distance in rows, or -1 */
-    /* Of a row of chunks, the steps in which some pixel of a patch sees something. */
+    /* Of a row of chunks, the steps in which some pixel of a patch sees something, and whether it
+     * sees only one chunk in the last one. */
     int8_t first_step[MAX_RADIUS / 2 + 1], last_step[MAX_RADIUS / 2 + 1];
-    int spatial_stride;   /* entries in a row of the table of spatial weights, where there is one */
-    float octaves_per_r2; /* of spatial weights */
-    int low_first, low_last; /* chunks of the two rows left over */
+    int8_t half_step[MAX_RADIUS / 2 + 1];
+    int low_first, low_last;       /* chunks of the two rows left over */
+    int window_stride;             /* pairs of columns in a row of the table of the window */
+    int window_first, window_rows; /* its rows, two for each distance */
+    float octaves_per_r2;          /* of spatial weights */
 };
 
 using tensor_function = void (*)(tensor_params);

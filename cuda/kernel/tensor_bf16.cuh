@@ -2,7 +2,8 @@
 /* The form for GPUs on which sums in single precision are as quick as those in half precision.
  * Weights and values are bfloat16. An octave is 128 units, which is where the exponent of a
  * bfloat16 begins: the bits of an exponent are the weight. */
-#include "cuda/kernel/tensor_mma.cuh"
+#define VALUE_TYPE "bf16"
+#include "cuda/kernel/tensor_sums.cuh"
 
 namespace
 {
@@ -16,7 +17,7 @@ namespace
 #define HAS_FORM (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
 
 /* Weights are near 2^-112, so that samples carry a factor of 2^100, the unit in the last place of
- * 2^123. This is byte @BYTE of @word less 128. */
+ * 2^123. This is byte @select of @word less 128. */
 #define VALUE_UNIT exp2f(100.0f)
 static __device__ __forceinline__ float value(uint32_t word, uint32_t select)
 {
@@ -35,27 +36,5 @@ static __device__ __forceinline__ uint32_t weights(half2 exponents, half2 mask)
 
     return *reinterpret_cast<const uint32_t *>(&clamped);
 }
-
-struct sums {
-    float of[4]; /* columns 2t and 2t + 1 of (Y, 1, U, V), for both pixels */
-
-    __device__ __forceinline__ void start()
-    {
-        of[0] = of[1] = of[2] = of[3] = 0.0f;
-    }
-    __device__ __forceinline__ void add_8(const uint32_t w[2], uint32_t v)
-    {
-        add_8_bf16(of, w, v);
-    }
-    __device__ __forceinline__ void add_16(const uint32_t w[2], const uint32_t more[2], uint32_t v,
-                                           uint32_t v_more)
-    {
-        add_16_bf16(of, w, more, v, v_more);
-    }
-    /* After each row of chunks. */
-    __device__ __forceinline__ void flush()
-    {
-    }
-};
 
 } // namespace

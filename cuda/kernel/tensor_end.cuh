@@ -6,6 +6,14 @@
 namespace
 {
 
+static __device__ __forceinline__ float reciprocal(float value)
+{
+    float r;
+
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(value));
+    return r;
+}
+
 /* The mean of values as a byte in the low bits: 1.5 * 2^23 has a unit of 1 in the last place. */
 static __device__ __forceinline__ uint32_t mean(float sum, float weight)
 {

@@ -2,6 +2,7 @@
 /* The form for GPUs on which sums in half precision are quicker, and for those without bfloat16.
  * An octave is 64 units; shifted by 4, the bits of an exponent are the weight in half precision.
  * Sums go to single precision after each row of chunks. */
+#include "cuda/kernel/tensor_halves.cuh"
 #include "cuda/kernel/tensor_mma.cuh"
 
 namespace
@@ -12,22 +13,7 @@ namespace
 #define LORENTZIAN false
 #define OCTAVE 64.0f
 #define ONE 971.0f /* the exponent that means 1 on average over the error of linear mantissas */
-#define VALUE_1 0x3c00u
 #define HAS_FORM (__CUDA_ARCH__ >= 750)
-
-/* Byte @BYTE of @word less 128: 2^23 has a unit of 1 in the last place. */
-#define VALUE_UNIT 1.0f
-static __device__ __forceinline__ float value(uint32_t word, uint32_t select)
-{
-    return __uint_as_float(__byte_perm(word, 0x4b000000, select)) - (8388608.0f + 128.0f);
-}
-
-static __device__ __forceinline__ uint32_t pack_values(float a, float b)
-{
-    const half2 both = __floats2half2_rn(a, b);
-
-    return *reinterpret_cast<const uint32_t *>(&both);
-}
 
 static __device__ __forceinline__ uint32_t weights(half2 exponents, half2 mask)
 {

@@ -80,30 +80,30 @@ struct walk {
     }
 };
 
-/* The columns of a square window that some pixels of a patch have and others have not. */
-static __device__ __forceinline__ void set_sides(square_window &s, const lane_place &l)
+/* @all: of the neighbours in columns that all pixels of a patch see. */
+static __device__ __forceinline__ void set_masks(square_window &s, const lane_place &l,
+                                                 uint32_t all)
 {
     const bool second = l.g % 2;
+    const uint32_t one = all & FIRST, other = all & SECOND;
 
-    s.left = {{{second ? 0 : BOTH, second ? 0 : SECOND}, {BOTH, second ? SECOND : BOTH}}};
-    s.right = {{{second ? BOTH : FIRST, BOTH}, {second ? FIRST : 0, second ? BOTH : 0}}};
+    s.left = {{{second ? 0 : all, second ? 0 : other}, {all, second ? other : all}}};
+    s.middle = {{{all, all}, {all, all}}};
+    s.right = {{{second ? all : one, all}, {second ? one : 0, second ? all : 0}}};
 }
 
 /* @EDGE: some of the row's neighbours are above or below the window of some pixels. */
 template <bool ODD, bool EDGE>
 static __device__ __forceinline__ void walk_square_row(walk &w, square_window &s, int row)
 {
-    const bool within = !EDGE || abs(w.distance(PATCH * row + w.lane.t)) <= w.radius;
+    uint32_t all = BOTH;
 
-    /* Far below 0 outside the window. Two constants, because a register that is used twice would
-     * be copied before each product. */
-    s.rows[0] = within ? 0 : 0xbc00bc00;
-    s.rows[1] = within ? 0 : 0xbbffbbff;
     if (EDGE) {
-        pin(s.rows[0]);
-        pin(s.rows[1]);
+        all = abs(w.distance(PATCH * row + w.lane.t)) <= w.radius ? BOTH : 0;
+        pin(all);
     }
-    add_pairs<false>(w.patches, w.c, 0, false, s.rows, s.left);
+    set_masks(s, w.lane, all);
+    add_pairs<false, false>(w.patches, w.c, 0, false, s.left);
 #pragma unroll 1
     for (int left = s.between; !add_square<ODD>(w.patches, w.c, s, left); left -= PATCHES)
         ;
@@ -115,7 +115,6 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
     square_window s;
 
     s.between = w.last - 1;
-    set_sides(s, w.lane);
     w.begin(0);
 #pragma unroll 1
     for (int row = 0; row <= w.last; row++) {
@@ -136,13 +135,13 @@ static __device__ __forceinline__ void walk_disc(const tensor_params &h, const t
 #pragma unroll 1
     for (int row = 0; row <= w.last; row++) {
         const int begin = first & ~1, between = h.last_step[row] - begin;
-        const bool skip = first % 2;
-        row_of_window r(h, t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
+        const bool skip = first % 2, half = h.half_step[row];
+        window_row r(h, t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
 
         first = h.first_step[min(row + 1, w.last)];
         w.turn(h, row, first & ~1);
 #pragma unroll 1
-        for (int left = between; !add_disc(w.patches, w.c, r, skip && left == between, left);)
+        for (int left = between; !add_disc(w.patches, w.c, r, skip && left == between, half, left);)
             left -= PATCHES;
         w.flush();
     }
@@ -157,7 +156,7 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
     const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
     const int own = 2 * (w.lane.t % 2); /* the lane's columns of a chunk */
     low_chunks c;
-    row_of_window r(h, t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
+    window_row r(h, t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
 
     c.features_at = shared_address(w.entry(h, t, row + n / 4, PATCH * (first + matrix) + n % 4));
     c.values_at = shared_address(w.samples(h, t, row + w.lane.t / 2, PATCH * first + own));
@@ -176,6 +175,8 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, BLOCKS)
     const tile t(h, shared, RADIUS ? RADIUS : h.p.radius, ODD);
 
     fill<ODD>(h, t);
+    if (!SQUARE || ODD)
+        put_window(h, t);
     __syncthreads();
     for (int i = threadIdx.y; i < h.tile_rows / PATCH << h.across_shift; i += h.warps) {
         const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);

@@ -67,50 +67,6 @@ add_16_f16(uint32_t s[2], const uint32_t w[2], const uint32_t more[2], uint32_t 
 #endif
 }
 
-/* The same in bfloat16, with sums in single precision; 8 or 16 neighbours. */
-static __device__ __forceinline__ void add_8_bf16(float s[4], const uint32_t w[2], uint32_t v)
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-        : "r"(w[0]), "r"(w[1]), "r"(v));
-}
-
-static __device__ __forceinline__ void
-add_16_bf16(float s[4], const uint32_t w[2], const uint32_t more[2], uint32_t v, uint32_t v_more)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-        : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
-}
-
-static __device__ __forceinline__ float reciprocal(float value)
-{
-    float r;
-
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(value));
-    return r;
-}
-
-/* Weights in half precision, sums in single precision. */
-static __device__ __forceinline__ void add_8_mixed(float s[4], const uint32_t w[2], uint32_t v)
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-        : "r"(w[0]), "r"(w[1]), "r"(v));
-}
-
-static __device__ __forceinline__ void
-add_16_mixed(float s[4], const uint32_t w[2], const uint32_t more[2], uint32_t v, uint32_t v_more)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-        : "r"(w[0]), "r"(w[1]), "r"(more[0]), "r"(more[1]), "r"(v), "r"(v_more));
-}
-
 /* Keeps the compiler from computing @value again wherever it is needed. */
 static __device__ __forceinline__ void pin(uint32_t &value)
 {

@@ -122,59 +122,60 @@ struct chunks {
     }
 };
 
-/* Factors of weights, of columns 0 and 1 of a chunk: 0 outside the window, else 1. */
+/* What is inside the window, for columns 0 and 1 of a chunk: factors of weights, 0 and 1 or spatial
+ * weights. Where each word is another register, terms of exponents are quicker (TERMS; 2026-11,
+ * NVIDIA H200): 0 inside, and outside no number, which is saturated to 0. */
 struct mask {
     uint32_t of[2][2]; /* [chunk of a pair][pixel] */
 };
 
 /* The weights of a chunk for both pixels of a lane. */
+template <bool TERMS>
 static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t features[2],
-                                             uint32_t chunk, const uint32_t rows[2],
-                                             const uint32_t mask[2])
+                                             uint32_t chunk, const uint32_t mask[2])
 {
-    uint32_t exponents[2];
+    const uint32_t zero[2] = {0, 0};
+    uint32_t products[2];
 
-    multiply_halves(exponents, features, chunk, rows);
+    multiply_halves(products, features, chunk, TERMS ? mask : zero);
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        w[i] = weights(from_bits(exponents[i]), from_bits(mask[i]));
+        w[i] = weights(from_bits(products[i]), from_bits(TERMS ? BOTH : mask[i]));
 }
 
-/* Adds two chunks to a patch, or the first of them. @rows is added to exponents. */
-template <bool HALF>
+/* Adds two chunks to a patch, or the first of them. */
+template <bool TERMS, bool HALF>
 static __device__ __forceinline__ void add_pair(patch &p, const uint32_t features[2],
-                                                const uint32_t values[2], const uint32_t rows[2],
-                                                const mask &m)
+                                                const uint32_t values[2], const mask &m)
 {
     uint32_t w[2], more[2];
 
-    weigh(w, p.features, features[0], rows, m.of[0]);
+    weigh<TERMS>(w, p.features, features[0], m.of[0]);
     if (HALF) {
         p.sums.add_8(w, values[0]);
     } else {
-        weigh(more, p.features, features[1], rows, m.of[1]);
+        weigh<TERMS>(more, p.features, features[1], m.of[1]);
         p.sums.add_16(w, more, values[0], values[1]);
     }
 }
 
 /* A step: adds its pair to each patch. @first is the place of the first patch's pair. */
-template <bool HALF>
+template <bool TERMS, bool HALF>
 static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, int first, bool last,
-                                                 const uint32_t rows[2], const mask &m)
+                                                 const mask &m)
 {
 #pragma unroll
     for (int j = 0; j < PATCHES; j++) {
         const int k = (first + j) % PATCHES;
 
-        add_pair<HALF>(p[j], c.features[k / 2] + k % 2 * 2, c.values[k / 2] + k % 2 * 2, rows, m);
+        add_pair<TERMS, HALF>(p[j], c.features[k / 2] + k % 2 * 2, c.values[k / 2] + k % 2 * 2, m);
         c.refill(first, j, last);
     }
 }
 
 /* What a row of chunks needs to know of a square window. */
 struct square_window {
-    uint32_t rows[2]; /* added to exponents */
-    mask left, right;
+    mask left, middle, right;
     int between; /* the steps from the first, which needs the left mask, to the right one */
 };
 
@@ -184,12 +185,13 @@ static __device__ __forceinline__ void end_square_row(patch p[PATCHES], chunks &
                                                       const square_window &s, int slot)
 {
     if (ODD) {
-        add_pairs<false>(p, c, slot, false, s.rows,
-                         {{{BOTH, BOTH}, {s.right.of[0][0], s.right.of[0][1]}}});
-        add_pairs<true>(p, c, (slot + 1) % PATCHES, true, s.rows,
-                        {{{s.right.of[1][0], s.right.of[1][1]}, {}}});
+        add_pairs<false, false>(
+            p, c, slot, false,
+            {{{s.middle.of[0][0], s.middle.of[0][1]}, {s.right.of[0][0], s.right.of[0][1]}}});
+        add_pairs<false, true>(p, c, (slot + 1) % PATCHES, true,
+                               {{{s.right.of[1][0], s.right.of[1][1]}, {}}});
     } else {
-        add_pairs<false>(p, c, slot, true, s.rows, s.right);
+        add_pairs<false, false>(p, c, slot, true, s.right);
     }
 }
 
@@ -199,109 +201,66 @@ template <bool ODD, int I = 0>
 static __device__ __forceinline__ bool add_square(patch p[PATCHES], chunks &c,
                                                   const square_window &s, int left)
 {
-    const mask all = {{{BOTH, BOTH}, {BOTH, BOTH}}};
-
     if (left == I) {
         end_square_row<ODD>(p, c, s, (I + 1) % PATCHES);
         return true;
     }
-    add_pairs<false>(p, c, (I + 1) % PATCHES, false, s.rows, all);
+    add_pairs<false, false>(p, c, (I + 1) % PATCHES, false, s.middle);
     if constexpr (I + 1 < PATCHES)
         return add_square<ODD, I + 1>(p, c, s, left);
     return false;
 }
 
-/* What is within @width columns of the lane's pixels; @distance is that of the first pixel from its
- * first two columns of the first chunk, @CHUNK the columns from one chunk to the next. */
-template <int CHUNK> static __device__ __forceinline__ mask inside(half2 distance, half2 width)
-{
-    mask m;
-
-#pragma unroll
-    for (int chunk = 0; chunk < 2; chunk++)
-#pragma unroll
-        for (int pixel = 0; pixel < 2; pixel++) {
-            const half2 d = __hadd2(distance, __float2half2_rn(float(CHUNK * chunk - pixel)));
-
-            m.of[chunk][pixel] = bits(__hle2(__habs2(d), width));
-        }
-    return m;
-}
-
-/* What a row's neighbours count for a lane's pixels: whether they are inside the window. */
-template <bool SPATIAL> struct window_row {
-    half2 distance, width; /* see inside() */
+/* What a row's neighbours count for a lane's pixels. */
+struct window_row {
+    uint32_t at; /* in shared memory */
 
     /* From column @column of the windows' union on, @dy rows below the lane's pixels. */
     __device__ __forceinline__ window_row(const tensor_params &h, const tile &t,
                                           const lane_place &l, int column, int dy)
-    {
-        const float d = float(column - t.radius - l.column());
-
-        distance = __floats2half2_rn(d, d + 1.0f);
-        width = __float2half2_rn(float(h.half_width[abs(dy)]));
-    }
-    template <int CHUNK> __device__ __forceinline__ mask next()
-    {
-        const mask m = inside<CHUNK>(distance, width);
-
-        distance = __hadd2(distance, __float2half2_rn(float(2 * CHUNK)));
-        return m;
-    }
-};
-
-/* The same with their spatial weights. */
-template <> struct window_row<true> {
-    uint32_t at, stride;
-
-    __device__ __forceinline__ window_row(const tensor_params &h, const tile &t,
-                                          const lane_place &l, int column, int dy)
-        : at(shared_address(t.spatial + (PATCH * abs(dy) + l.column()) * h.spatial_stride +
-                            column)),
-          stride(h.spatial_stride * uint32_t(sizeof(half)))
+        : at(shared_address(t.window + (2 * abs(dy) + l.g % 2) * h.window_stride + column / 2))
     {
     }
-    template <int CHUNK> __device__ __forceinline__ mask next()
+    /* Of the next two chunks. */
+    __device__ __forceinline__ mask next()
     {
         mask m;
 
-#pragma unroll
-        for (int pixel = 0; pixel < 2; pixel++) {
-            uint32_t both[2];
+        load_16_bytes(m.of[0], at);
+        at += uint32_t(sizeof(m));
+        return m;
+    }
+    /* Of the next two chunks of 4 columns by 2 rows. */
+    __device__ __forceinline__ mask next_low()
+    {
+        mask m;
 
-            if (CHUNK == 2) {
-                load_8_bytes(both, at + pixel * stride);
-            } else {
-                load_4_bytes(both[0], at + pixel * stride);
-                load_4_bytes(both[1], at + pixel * stride + CHUNK * uint32_t(sizeof(half)));
-            }
-            m.of[0][pixel] = both[0];
-            m.of[1][pixel] = both[1];
-        }
-        at += 2 * CHUNK * uint32_t(sizeof(half));
+        load_8_bytes(m.of[0], at);
+        load_8_bytes(m.of[1], at + uint32_t(sizeof(m)));
+        at += 2 * uint32_t(sizeof(m));
         return m;
     }
 };
 
-using row_of_window = window_row<LORENTZIAN>;
-
 /* Steps of which the next has the slots from I on and @left come before the last one; true: that
- * was all. @skip: in the next one there is nothing. */
+ * was all. @skip: in the next one there is nothing. @half: in the last one there is one chunk. */
 template <int I = 0>
-static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, row_of_window &r,
-                                                bool skip, int left)
+static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, window_row &r,
+                                                bool skip, bool half, int left)
 {
-    const uint32_t rows[2] = {0, 0};
-    const mask m = r.next<2>();
+    const mask m = r.next();
 
     if (left == I) {
-        add_pairs<false>(p, c, I, true, rows, m);
+        if (half)
+            add_pairs<!LORENTZIAN, true>(p, c, I, true, m);
+        else
+            add_pairs<!LORENTZIAN, false>(p, c, I, true, m);
         return true;
     }
     if (!skip)
-        add_pairs<false>(p, c, I, false, rows, m);
+        add_pairs<!LORENTZIAN, false>(p, c, I, false, m);
     if constexpr (I + 1 < PATCHES)
-        return add_disc<I + 1>(p, c, r, false, left);
+        return add_disc<I + 1>(p, c, r, false, half, left);
     return false;
 }
 
@@ -328,27 +287,25 @@ struct low_chunks {
 };
 
 /* @n chunks from the first one on. */
-static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c,
-                                                   row_of_window &r, int n)
+static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c, window_row &r,
+                                                   int n)
 {
-    const uint32_t rows[2] = {0, 0};
-
 #pragma unroll 1
     for (; n > 1; n -= 2) {
-        const mask m = r.next<PATCH>();
+        const mask m = r.next_low();
 
         c.load<PATCHES + 1>();
 #pragma unroll
         for (int j = 0; j < PATCHES; j++)
-            add_pair<false>(p[j], c.features + j, c.values + j, rows, m);
+            add_pair<!LORENTZIAN, false>(p[j], c.features + j, c.values + j, m);
     }
     if (n > 0) {
-        const mask m = r.next<PATCH>();
+        const mask m = r.next_low();
 
         c.load<PATCHES>();
 #pragma unroll
         for (int j = 0; j < PATCHES; j++)
-            add_pair<true>(p[j], c.features + j, c.values + j, rows, m);
+            add_pair<!LORENTZIAN, true>(p[j], c.features + j, c.values + j, m);
     }
 }
 

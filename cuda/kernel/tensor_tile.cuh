@@ -38,15 +38,18 @@ static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
 struct tile {
     uint4 *features;
     uint16_t *values; /* planes Y, U, V, and a row of ones */
-    half *spatial;    /* weights by rows, columns of a patch, and columns of the windows' union */
-    int radius, odd;  /* @odd: 1 if the radius is */
+    /* Masks of the window or spatial weights: by the rows between, the two pairs in a row of a
+     * patch, and pairs of columns of the windows' union; a word for each pixel. */
+    uint2 *window;
+    int radius, odd; /* @odd: 1 if the radius is */
     int rows;
 
     __device__ __forceinline__ tile(const tensor_params &h, uint4 *shared, int radius, int odd)
         : features(shared), radius(radius), odd(odd), rows(h.tile_rows + 2 * radius)
     {
         values = reinterpret_cast<uint16_t *>(features + rows * h.feature_stride);
-        spatial = reinterpret_cast<half *>(values + 3 * h.value_plane + h.ones);
+        window = reinterpret_cast<uint2 *>(values + 3 * h.value_plane + h.ones) -
+                 h.window_first * h.window_stride;
     }
 };
 
@@ -96,7 +99,7 @@ struct pair_column {
     }
 };
 
-/* Features of a pair; @y is that of its row. */
+/* Features of a pair; the first half of @y is that of its row. */
 static __device__ __forceinline__ void put_features(const tensor_params &h, uint4 *to,
                                                     const pair_column &c, half2 y, float y0,
                                                     float y1, float u, float v)
@@ -121,8 +124,8 @@ static __device__ __forceinline__ void put_features(const tensor_params &h, uint
     }
     to[0] = make_uint4(bits(f12), low_halves(c.x, bits(y)), low_halves(bits(f0), bits(nl)),
                        low_halves(bits(nh), BOTH));
-    to[1] = make_uint4(bits(f12), high_halves(c.x, bits(y)), high_halves(bits(f0), bits(nl)),
-                       high_halves(bits(nh), BOTH));
+    to[1] = make_uint4(bits(f12), __byte_perm(c.x, bits(y), 0x5432),
+                       high_halves(bits(f0), bits(nl)), high_halves(bits(nh), BOTH));
 }
 
 template <bool ODD>
@@ -139,7 +142,7 @@ static __device__ __forceinline__ void put_values(const tensor_params &h, uint16
         }
         if (!first)
             to[-1] = uint16_t(pairs[i]);
-        to[0] = uint16_t(pairs[i] >> 16);
+        to[0] = uint16_t(i ? pairs[i] : pairs[i] >> 16); /* chroma is that of both */
     }
 }
 
@@ -151,19 +154,34 @@ static __device__ __forceinline__ void put_ones(const tensor_params &h, const ti
         ones[thread] = VALUE_1 | VALUE_1 << 16;
 }
 
-static __device__ __forceinline__ void put_spatial(const tensor_params &h, const tile &t)
+/* For a neighbour @dx columns to the right and @dy rows away: half of a word of a mask. */
+static __device__ __forceinline__ uint32_t window_half(const tensor_params &h, int dx, int dy)
 {
-    for (int row = threadIdx.y; row < PATCH * (t.radius + PATCH); row += h.warps)
-        for (int u = threadIdx.x; u < h.spatial_stride; u += WARP) {
-            const int dy = row / PATCH, dx = u - row % PATCH - t.radius;
-            const float w = exp2f(h.octaves_per_r2 * float(-dx * dx - dy * dy));
+    const bool inside = abs(dx) <= h.half_width[dy];
+    const float octaves = h.octaves_per_r2 * float(-dx * dx - dy * dy);
 
-            t.spatial[row * h.spatial_stride + u] =
-                __float2half_rn(abs(dx) <= h.half_width[dy] ? w : 0.0f);
-        }
+    if (LORENTZIAN)
+        return inside ? bits(__floats2half2_rn(exp2f(octaves), 0.0f)) : 0;
+    return inside ? 0 : 0xffff;
 }
 
-#define FILL_AT_ONCE 7 /* loads that a thread has under way */
+static __device__ __forceinline__ void put_window(const tensor_params &h, const tile &t)
+{
+    const unsigned columns = (t.radius + 3) / 2 * 2;
+
+    for (unsigned i = threadIdx.y * WARP + threadIdx.x; i < columns * h.window_rows;
+         i += h.warps * WARP) {
+        const unsigned row = i / columns + h.window_first, column = i % columns;
+        const int dx = int(2 * column - 2 * (row % 2)) - t.radius, dy = row / 2;
+        const uint32_t left = window_half(h, dx - 1, dy), middle = window_half(h, dx, dy);
+        const uint32_t right = window_half(h, dx + 1, dy);
+
+        t.window[row * h.window_stride + column] =
+            make_uint2(low_halves(middle, right), low_halves(left, middle));
+    }
+}
+
+#define FILL_AT_ONCE 9 /* loads that a thread has under way */
 
 /* A thread owns a pixel pair's column, and every h.fill_step-th of its rows. */
 template <bool ODD>
@@ -179,8 +197,6 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
     uint16_t *values = t.values + first * h.value_stride + 2 * pair;
 
     put_ones(h, t, thread);
-    if (LORENTZIAN)
-        put_spatial(h, t);
     if (first >= h.fill_step)
         return;
     for (int row = first; row < t.rows;) {
@@ -199,7 +215,7 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
             const float y_0 = value(words[i], c.select[0]), y_1 = value(words[i], c.select[1]);
             const float u = value(words[i], c.select[2]), v = value(words[i], c.select[3]);
 
-            put_features(h, features, c, __float2half2_rn(place), y_0, y_1, u, v);
+            put_features(h, features, c, __floats2half2_rn(place, 0.0f), y_0, y_1, u, v);
             put_values<ODD>(h, values, pair == 0, y_0, y_1, u, v);
             features += h.fill_features;
             values += h.fill_values;

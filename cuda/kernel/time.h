@@ -69,18 +69,18 @@ struct time_noise {
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */
-    float rho, three_kappa; /* average.h */
-    float nu2[256];         /* variance by the mean luma of a cell */
-    float inv_two_sc2[256]; /* 1 / (2 sigma_color^2), likewise */
-    float inv_share[256];   /* 1 / filter_averaged_share(), by the stored count */
-    uint32_t unsuited;      /* "auto" gives sigmas that half precision cannot do */
+    float rho, three_kappa, slack; /* average.h */
+    float nu2[256];                /* variance by the mean luma of a cell */
+    float inv_two_sc2[256];        /* 1 / (2 sigma_color^2), likewise */
+    float inv_share[256];          /* 1 / filter_averaged_share(), by the stored count */
+    uint32_t unsuited;             /* "auto" gives sigmas that half precision cannot do */
 };
 
 /* What a frame has the host know, in memory of the host that the device can reach. */
 struct time_report {
     double variance[TIME_CLASSES];
     int n_frames;               /* that were measured */
-    unsigned long long counted; /* the stored counts added up */
+    unsigned long long counted; /* what all pixels count for, in 1/MEAN_COUNT_STEPS */
     uint8_t counts[];           /* as in struct engine_report */
 };
 
@@ -98,10 +98,9 @@ struct time_job {
     bool goes_on;    /* `before` and `old` are of the frame before */
     bool averages, searches, measures;
     int frames;             /* that count at most */
-    int count_steps;        /* of a frame, in stored counts */
     int64_t form[3][3];     /* M^T M of the colours in 1/4096 */
     float a, b, c, d, e, f; /* colour_distance() */
-    float inv_a, inv_d, inv_f, inv_count_steps;
+    float inv_a, inv_d, inv_f;
     double sigma_color; /* 0 = sigma_factor times the root of the variance */
     double sigma_factor;
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */

@@ -24,7 +24,7 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
     if (follows && moved.n > 0.0f) {
         const float better = __fdividef(moved.d - still.d, __ldg(&j.noise->rho));
 
-        f = 1.0f / (1.0f + __expf(3.0f * better + 1.0f));
+        f = 1.0f / (1.0f + __expf(3.0f * better + 2.0f * (moved.r - still.r) + 1.0f));
         n += f * (moved.n - still.n);
     }
     weight = __fdividef(n, n + 1.0f);
@@ -162,12 +162,13 @@ static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx
                                          ? j.old.level[c][at_c]
                                          : uint16_t(j.now.chroma[c - 1][at_c] * TIME_LEVEL_STEPS);
     }
-    return j.goes_on ? j.old.count[cy * s.cells_x + cx] : uint32_t(j.count_steps);
+    return j.goes_on ? j.old.count[cy * s.cells_x + cx] : uint32_t(MEAN_COUNT_ONE);
 }
 
 /* --- what the host gets to know of the counts --- */
 
-/* @count: the stored counts of a thread's cells, of as many luma samples each as they have. */
+/* @count: the counts of a thread's cells in 1/MEAN_COUNT_STEPS, of as many luma samples each as
+ * they have. */
 template <int C>
 static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uint32_t count)
 {
@@ -186,8 +187,8 @@ static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uin
         return;
     count = t.counted[i];
     if (x < s.width && y < s.height) {
-        const uint32_t n =
-            uint32_t(min(TIME_BLOCK, s.width - x) * min(TIME_BLOCK, s.height - y) * j.count_steps);
+        const uint32_t n = uint32_t(min(TIME_BLOCK, s.width - x) * min(TIME_BLOCK, s.height - y) *
+                                    MEAN_COUNT_STEPS);
 
         j.report->counts[y / TIME_BLOCK * s.cols[0] + x / TIME_BLOCK] =
             uint8_t((4 * count + n) / (2 * n));
@@ -237,7 +238,7 @@ template <int C> static __device__ __forceinline__ void fill_tables(const time_j
  * judged. MOVES: something moves in the tile. */
 template <int C, int HS, int VS, bool MOVES>
 static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> &t, int cx, int cy,
-                                                     float n[CELLS])
+                                                     const fetched &at_rest, float n[CELLS])
 {
     const time_shape &s = j.shape;
     const int x = cx - tile_x() + 1, y = cy - tile_y() + 1;
@@ -248,16 +249,17 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     guessed<C> still[CELLS], moved[CELLS];
     cell_samples<C> from[CELLS];
 
-    make_guess<C, false>(j, t, x, y, still);
+    make_guess<C, false>(j, t, x, y, at_rest, still);
     if (MOVES) {
-        judge<C>(j, t, x, y, still);
-        find_near<C>(t);
-        make_guess<C, true>(j, t, x, y, moved);
+        const fetched along = fetch<C, true>(j, t, x, y);
+
+        judge<C>(j, t, x, y, follows, still);
+        make_guess<C, true>(j, t, x, y, along, moved);
     }
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
         load_levels<C, HS, VS, MOVES>(j, cx, cy + k, follows, from[k]);
-    judge<C>(j, t, x, y, MOVES ? moved : still);
+    judge<C>(j, t, x, y, follows, MOVES ? moved : still);
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
         const mixed m = mix<C>(j, still[k], MOVES ? moved[k] : still[k], follows);
@@ -271,9 +273,7 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
 /* How a count is stored. */
 static __device__ __forceinline__ uint32_t count_of(const time_job &j, float n)
 {
-    const float count = fminf(n + 1.0f, float(j.frames)) * float(j.count_steps) + 0.5f;
-
-    return min(__float2uint_rd(count), 255u);
+    return mean_count_of(fminf(n + 1.0f, float(j.frames)));
 }
 
 template <int C, int HS, int VS>
@@ -288,15 +288,20 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     let_next_start();
     if (threadIdx.x < BLOCKS)
         t.counted[threadIdx.x] = 0;
+    /* Vectors and what stands still are there, the noise is not. */
     const bool moves = __syncthreads_or(find_moving<C>(j, t)), changes = j.goes_on && is_new(j);
+    fetched at_rest;
 
+    if (changes)
+        at_rest = fetch<C, false>(j, t, cx - tile_x() + 1, cy - tile_y() + 1);
+    if (changes && moves)
+        find_near<C>(t);
     wait_for_before();
     fill_tables<C>(j, t);
-    __syncthreads();
     if (changes && moves)
-        average_cells<C, HS, VS, true>(j, t, cx, cy, n);
+        average_cells<C, HS, VS, true>(j, t, cx, cy, at_rest, n);
     else if (changes)
-        average_cells<C, HS, VS, false>(j, t, cx, cy, n);
+        average_cells<C, HS, VS, false>(j, t, cx, cy, at_rest, n);
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
         if (cx < s.cells_x && cy + k < s.cells_y) {
@@ -304,7 +309,8 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
                 changes ? count_of(j, n[k]) : store_known<C, HS, VS>(j, cx, cy + k);
 
             j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
-            counted += count * uint32_t(2 * min(2, s.height - 2 * (cy + k)));
+            counted += uint32_t(mean_count_frames(uint8_t(count)) * MEAN_COUNT_STEPS) *
+                       uint32_t(2 * min(2, s.height - 2 * (cy + k)));
         }
     report<C>(j, t, counted);
 }
@@ -313,10 +319,6 @@ extern "C" int time_average(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
     const dim3 grid((s.cells_x + WIDE - 1) / WIDE, (s.cells_y + HIGH - 1) / HIGH);
-    const auto kernel = s.components == 1 ? average<1, 0, 0>
-                        : !s.hshift       ? average<3, 0, 0>
-                        : !s.vshift       ? average<3, 1, 0>
-                                          : average<3, 1, 1>;
 
-    return bilateral_errno(start_early(kernel, grid, THREADS, 0, stream, *j));
+    return bilateral_errno(start_early(FOR_SHAPE(average, s), grid, THREADS, 0, stream, *j));
 }

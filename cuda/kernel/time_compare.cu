@@ -174,11 +174,8 @@ static __global__ void __launch_bounds__(32 * STILL_WARPS, 8) compare_still(cons
 extern "C" int time_compare_still(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
-    const auto kernel = s.components == 1 ? compare_still<1, 0, 0>
-                        : !s.hshift       ? compare_still<3, 0, 0>
-                        : !s.vshift       ? compare_still<3, 1, 0>
-                                          : compare_still<3, 1, 1>;
 
-    return bilateral_errno(
-        start_early(kernel, grid_of(s, STILL_WARPS, BLOCK_CELLS), 32 * STILL_WARPS, 0, stream, *j));
+    return bilateral_errno(start_early(FOR_SHAPE(compare_still, s),
+                                       grid_of(s, STILL_WARPS, BLOCK_CELLS), 32 * STILL_WARPS, 0,
+                                       stream, *j));
 }

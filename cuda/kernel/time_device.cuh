@@ -26,6 +26,13 @@ static __device__ __forceinline__ time_vector vector_at(const time_job &j, int x
     return {int16_t(both & 0xffff), int16_t(both >> 16)};
 }
 
+/* The instance of a kernel<components, hshift, vshift> for pictures of @shape. */
+#define FOR_SHAPE(kernel, shape)                                                                   \
+    ((shape).components == 1 ? kernel<1, 0, 0>                                                     \
+     : !(shape).hshift       ? kernel<3, 0, 0>                                                     \
+     : !(shape).vshift       ? kernel<3, 1, 0>                                                     \
+                             : kernel<3, 1, 1>)
+
 #define BLOCK_CELLS (TIME_BLOCK / 2)
 
 static __device__ __forceinline__ bool moves_at(const time_job &j, int col, int row)

@@ -4,6 +4,7 @@
  * DESIGN. All wait for this thread block, so it goes to memory as seldom as it can: what was known
  * before is there when the counts are, and stays in shared memory. */
 #include "cuda/kernel/time_device.cuh"
+#include "filter/mean_count.h"
 #include "filter/noise_follow.h"
 
 #define LANE_BINS (TIME_BINS / 32)
@@ -250,8 +251,8 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     const double nu2 = variance_at(m, i);
     const double sigma2 =
         j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : j.sigma_factor * j.sigma_factor * nu2;
-    const float frames = float(i) * j.inv_count_steps;
-    const float full = fminf(fmaxf(frames - float(j.frames - 1), 0.0f), 1.0f);
+    const float frames = mean_count_frames(uint8_t(i));
+    const float full = fminf(fmaxf(4.0f * frames / float(j.frames) - 3.0f, 0.0f), 1.0f);
     const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
 
     n.nu2[i] = float(nu2);
@@ -259,7 +260,8 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
     if (i == 0) {
         n.rho = float(m.share);
-        n.three_kappa = 3.0f * 0.0071f * __powf(float(m.share) * (1.0f / 0.14f), 1.7f);
+        n.three_kappa = 3.0f * noise_share_of_light(float(m.share));
+        n.slack = noise_slack(float(m.share));
     }
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;
 }

@@ -7,6 +7,7 @@
  * added up. Cells outside are computed from the nearest ones too, but never stored, so that loads
  * need not wait for each other. */
 #include "cuda/kernel/time_device.cuh"
+#include "filter/mean_count.h"
 
 #define WIDE 32 /* cells of a tile */
 #define HIGH 16
@@ -26,7 +27,7 @@
 #define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
 
-/* E, clamped; then |E - L|^2 and |e|^2. */
+/* E, clamped; then |E - L|^2, and with it what |e|^2 has more than |E|^2. */
 template <int C> union terms {
     float e[C][E_HIGH][E_WIDE];
     struct {
@@ -57,7 +58,7 @@ static __device__ __forceinline__ int tile_y()
 /* A cell as one guess sees it. */
 template <int C> struct guessed {
     float l[C], m, nu2; /* L in (Y1, U1, V1) */
-    float d, n;         /* D and n' */
+    float d, r, n;      /* D, R and n' */
 };
 
 static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const time_shape &s,
@@ -72,16 +73,24 @@ static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
     return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
 }
 
-/* How many frames a guess is the mean of. */
-static __device__ __forceinline__ float frames_at(const time_job &j, int cx, int cy, time_vector v)
+#define BETWEEN 256 /* added to a count: its guess lies between samples */
+
+/* The stored count of a guess. */
+static __device__ __forceinline__ int count_at(const time_job &j, int cx, int cy, time_vector v)
 {
     const int x = cx + ((v.x + 8) >> 4), y = cy + ((v.y + 8) >> 4);
-    float m;
 
     if (x < 0 || y < 0 || x >= j.shape.cells_x || y >= j.shape.cells_y)
-        return 0.0f;
-    m = float(__ldg(j.old.count + y * j.shape.cells_x + x)) * j.inv_count_steps;
-    return (v.x | v.y) & 7 ? fminf(m, 8.0f) : m;
+        return 0;
+    return __ldg(j.old.count + y * j.shape.cells_x + x) | ((v.x | v.y) & 7 ? BETWEEN : 0);
+}
+
+/* How many frames a guess is the mean of. */
+static __device__ __forceinline__ float frames_of(int count)
+{
+    const float m = count ? mean_count_frames(uint8_t(count % BETWEEN)) : 0.0f;
+
+    return count >= BETWEEN ? fminf(m, 8.0f) : m;
 }
 
 static __device__ __forceinline__ float base_of(float m)
@@ -104,14 +113,40 @@ template <int C> static __device__ __forceinline__ void find_near(tile<C> &t)
     t.near[y][x] = near;
 }
 
+/* The cell @i of those around the tile. */
+static __device__ __forceinline__ int2 ring_cell(int i)
+{
+    if (i < 2 * L_WIDE)
+        return make_int2(i % L_WIDE, i / L_WIDE * (L_HIGH - 1));
+    i -= 2 * L_WIDE;
+    return make_int2(i / HIGH * (L_WIDE - 1), 1 + i % HIGH);
+}
+
 #define E_LOADS ((E_WIDE * E_HIGH + THREADS - 1) / THREADS) /* of a thread */
 
-template <int C, bool ALONG>
-static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &t)
-{
-    const time_shape &s = j.shape;
+/* What a thread fetches for a guess: cells of the tile and around it, and the counts of those of
+ * which it takes light. */
+struct fetched {
     float4 cell[E_LOADS];
-    int luma[E_LOADS];
+    int luma[E_LOADS], count[CELLS], ring;
+};
+
+template <int C, bool ALONG>
+static __device__ __forceinline__ int light_count(const time_job &j, int x, int y)
+{
+    const int cx = clamp(tile_x() - 1 + x, j.shape.cells_x - 1);
+    const int cy = clamp(tile_y() - 1 + y, j.shape.cells_y - 1);
+
+    return count_at(j, cx, cy, ALONG ? vector_at(j, 2 * cx, 2 * cy) : time_vector{0, 0});
+}
+
+/* @x, @y: as of make_guess() */
+template <int C, bool ALONG>
+static __device__ __forceinline__ fetched fetch(const time_job &j, const tile<C> &t, int x, int y)
+{
+    const int2 ring = ring_cell(min(int(threadIdx.x), RING - 1));
+    const time_shape &s = j.shape;
+    fetched ret;
 
 #pragma unroll
     for (int k = 0; k < E_LOADS; k++) {
@@ -122,13 +157,22 @@ static __device__ __forceinline__ void load_clamped(const time_job &j, tile<C> &
             ALONG &&
             t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
 
-        cell[k] = load_cell(near ? j.moved : j.still, s, cx, cy);
-        luma[k] = luma_at(j, cx, cy);
+        ret.cell[k] = load_cell(near ? j.moved : j.still, s, cx, cy);
+        ret.luma[k] = luma_at(j, cx, cy);
     }
+#pragma unroll
+    for (int k = 0; k < CELLS; k++)
+        ret.count[k] = light_count<C, ALONG>(j, x, y + k);
+    ret.ring = light_count<C, ALONG>(j, ring.x, ring.y);
+    return ret;
+}
+
+template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
+{
 #pragma unroll
     for (int k = 0; k < E_LOADS; k++) {
         const int i = threadIdx.x + k * THREADS;
-        const float most = t.most[luma[k]], e[3] = {cell[k].x, cell[k].y, cell[k].z};
+        const float most = t.most[f.luma[k]], e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
 
 #pragma unroll
         for (int c = 0; c < C; c++)
@@ -160,18 +204,18 @@ template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
 /* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
 template <int C, bool ALONG>
 static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
-                                                  guessed<C> &ret)
+                                                  int count, guessed<C> &ret)
 {
     const time_shape &s = j.shape;
     const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
     const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
-    float light[C], c2 = 0.0f, noise, keep, d = 0.0f;
+    float light[C], c2 = 0.0f, noise, keep, d = 0.0f, mean = 0.0f;
     const bool near =
         ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
     const float e[3] = {cell.x, cell.y, cell.z};
 
-    ret.m = frames_at(j, cx, cy, ALONG ? vector_at(j, 2 * cx, 2 * cy) : time_vector{0, 0});
+    ret.m = frames_of(count);
     ret.nu2 = t.nu2[luma_at(j, cx, cy)];
 #pragma unroll
     for (int c = 0; c < C; c++) {
@@ -189,25 +233,17 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
     for (int c = 0; c < C; c++) {
         ret.l[c] = keep * light[c];
         d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
+        mean += e[c] * e[c];
     }
     if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
         t.of.square.d[y][x] = d;
-        t.of.square.r[y][x] = cell.w;
+        t.of.square.r[y][x] = cell.w - mean + d;
     }
 }
 
-/* The cell @i of those around the tile. */
-static __device__ __forceinline__ int2 ring_cell(int i)
+static __device__ __forceinline__ float believed(float m, float d, float r, float rho, float slack)
 {
-    if (i < 2 * L_WIDE)
-        return make_int2(i % L_WIDE, i / L_WIDE * (L_HIGH - 1));
-    i -= 2 * L_WIDE;
-    return make_int2(i / HIGH * (L_WIDE - 1), 1 + i % HIGH);
-}
-
-static __device__ __forceinline__ float believed(float m, float d, float r, float rho)
-{
-    const float base = base_of(m);
+    const float base = slack * base_of(m);
 
     if (m <= 0.0f)
         return 0.0f;
@@ -216,14 +252,15 @@ static __device__ __forceinline__ float believed(float m, float d, float r, floa
                                 fmaxf(0.0f, r - 2.0f * base));
 }
 
-/* D and n' of a thread's cells, from (@x, @y) of the tile with its border on. */
+/* D, R and n' of a thread's cells, from (@x, @y) of the tile with its border on. @moves: their
+ * block does. */
 template <int C>
 static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
-                                             guessed<C> ret[CELLS])
+                                             bool moves, guessed<C> ret[CELLS])
 {
     const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
     const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
-    const float rho = __ldg(&j.noise->rho);
+    const float rho = __ldg(&j.noise->rho), slack = moves ? 1.0f : __ldg(&j.noise->slack);
     float d[CELLS + 2], r[CELLS + 2];
 
     __syncthreads();
@@ -240,29 +277,30 @@ static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t
         const float inv = __fdividef(1.0f / 9, ret[k].nu2);
 
         ret[k].d = (d[k] + d[k + 1] + d[k + 2]) * inv;
-        ret[k].n = believed(ret[k].m, ret[k].d, (r[k] + r[k + 1] + r[k + 2]) * inv, rho);
+        ret[k].r = (r[k] + r[k + 1] + r[k + 2]) * inv;
+        ret[k].n = believed(ret[k].m, ret[k].d, ret[k].r, rho, slack);
     }
 }
 
 /* What a guess is like before judge(), which needs the squares of all threads. */
 template <int C, bool ALONG>
 static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t, int x, int y,
-                                                  guessed<C> ret[CELLS])
+                                                  const fetched &f, guessed<C> ret[CELLS])
 {
     __syncthreads();
-    load_clamped<C, ALONG>(j, t);
+    put_clamped<C>(t, f);
     __syncthreads();
     add_columns<C>(t);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
         ret[k] = {};
-        take_light<C, ALONG>(j, t, x, y + k, ret[k]);
+        take_light<C, ALONG>(j, t, x, y + k, f.count[k], ret[k]);
     }
     if (threadIdx.x < RING) {
         const int2 at = ring_cell(threadIdx.x);
         guessed<C> unused;
 
-        take_light<C, ALONG>(j, t, at.x, at.y, unused);
+        take_light<C, ALONG>(j, t, at.x, at.y, f.ring, unused);
     }
 }

@@ -263,11 +263,8 @@ static __global__ void __launch_bounds__(32 * MOVED_WARPS, 3) compare_moved(cons
 extern "C" int time_compare_moved(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
-    const auto kernel = s.components == 1 ? compare_moved<1, 0, 0>
-                        : !s.hshift       ? compare_moved<3, 0, 0>
-                        : !s.vshift       ? compare_moved<3, 1, 0>
-                                          : compare_moved<3, 1, 1>;
 
-    return bilateral_errno(
-        start_early(kernel, grid_of(s, MOVED_WARPS, MOVED_CELLS), 32 * MOVED_WARPS, 0, stream, *j));
+    return bilateral_errno(start_early(FOR_SHAPE(compare_moved, s),
+                                       grid_of(s, MOVED_WARPS, MOVED_CELLS), 32 * MOVED_WARPS, 0,
+                                       stream, *j));
 }

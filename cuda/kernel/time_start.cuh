@@ -1,7 +1,23 @@
 #pragma once
 /* How a kernel is started while the one before it on the stream ends: its thread blocks take their
  * places, and wait there. That saves a microsecond or two each. Needs compute capability 9.0;
- * others start it when the one before is done. */
+ * others start it when the one before is done.
+ *
+ * What may a kernel read before it waits? It starts when each thread block of the one before has
+ * called let_next_start() or ended. Where that one waits first, all kernels before it are done by
+ * then, because none ends before the one before it has. Where it does not, all that was done when
+ * it started itself is done, no more. So, of the kernels of a frame, in their order:
+ *
+ *     unpack, search_*     wait first
+ *     compare_still        does not: unpack is done, as search_full has waited; without a search it
+ *                          waits
+ *     measure              waits first
+ *     follow, compare_moved, average
+ *                          do not: all before measure is done. follow and average wait for the rest
+ *     half2_time           waits first
+ *     generic_time         waits first, unless it comes after half2_time: all before that is done
+ *
+ * And what one writes before it waits, no kernel that may still run reads or writes. */
 #include <cuda_runtime.h>
 
 /* Until all that was started before is done and can be read. A kernel of start_early() begins with

@@ -367,12 +367,10 @@ static int blocks(int n, int per_block)
 
 extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
 {
-    const dim3 grid(blocks(j->shape.stride / COLUMNS, THREADS_X),
-                    blocks((j->shape.height + 1) / 2 + TIME_PAD, THREADS_Y));
+    const time_shape &s = j->shape;
+    const dim3 grid(blocks(s.stride / COLUMNS, THREADS_X),
+                    blocks((s.height + 1) / 2 + TIME_PAD, THREADS_Y));
 
-    const auto kernel = j->shape.components == 1 ? unpack<1, 0, 0>
-                        : !j->shape.hshift       ? unpack<3, 0, 0>
-                        : !j->shape.vshift       ? unpack<3, 1, 0>
-                                                 : unpack<3, 1, 1>;
-    return bilateral_errno(start_early(kernel, grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j));
+    return bilateral_errno(
+        start_early(FOR_SHAPE(unpack, s), grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j));
 }

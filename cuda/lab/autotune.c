@@ -126,7 +126,7 @@ static int take_turn(struct engine *e, const struct frame *like, const struct fi
 /* The engine by the rule, and with the shapes that are kept by now. */
 static int compare_engines(const struct frame *like)
 {
-    const struct engine_config configs[2] = {{0}, {.autotune = true}};
+    const struct engine_config configs[2] = {{.device = "0"}, {.device = "0", .autotune = true}};
     struct engine *engines[2] = {NULL, NULL};
     struct error err;
     int r = 0;
@@ -185,7 +185,7 @@ int lab_autotune(struct lab *lab)
     int failed = 0;
 
     if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1) ||
-        engine_cuda.probe(device, sizeof(device), &err)) {
+        engine_cuda.probe("", device, sizeof(device), &err)) {
         printf("FAIL autotune: no temporary folder, or no GPU\n");
         return 1;
     }

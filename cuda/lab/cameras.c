@@ -50,7 +50,7 @@ static void camera_close(struct camera *c)
 
 static int camera_open(struct camera *c)
 {
-    const struct engine_config config = {0};
+    const struct engine_config config = {.device = "0"};
     struct frame f = {.format = FRAME_YUYV, .width = 1920, .height = 1080};
     const size_t bytes = (frame_layout(&f) + PAGE - 1) / PAGE * PAGE;
     struct error err;

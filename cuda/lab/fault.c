@@ -23,7 +23,7 @@ static bool expect(const char *what, int got, int want)
 
 int lab_fault(void)
 {
-    const struct engine_config config = {0};
+    const struct engine_config config = {.device = "0"};
     const struct filter copy = {.radius = 0};
     struct frame in = {.format = FRAME_YUYV, .width = 64, .height = 48}, out = in, again = in;
     struct engine *e = NULL;

@@ -164,17 +164,16 @@ static int measure(struct engine *e, int width, int height, int radius, enum win
 /* Frames that differ between the quick road (pinned, alone), the other (pinned, behind another)
  * and memory that is not pinned. */
 static int compare_roads(struct engine *e, enum frame_format format, int width, int height,
-                         int radius, enum window_shape window)
+                         const struct filter *given)
 {
     const struct frame like = {.format = format, .width = width, .height = height};
-    const struct filter f = {.radius = radius,
-                             .sigma_space = filter_auto_sigma(radius),
-                             .sigma_color = 25,
-                             .window = window};
+    struct filter f = *given;
     struct pool pinned = {0}, plain = {0};
     struct difference a = {.max = 1}, b = {.max = 1};
     int r = pool_open(&pinned, e, &like, 2, true);
 
+    f.sigma_space = filter_auto_sigma(f.radius);
+    f.sigma_color = 25;
     if (r == 0)
         r = pool_open(&plain, e, &like, 2, false);
     for (int i = 0; i < 2 && r == 0; i++)
@@ -191,9 +190,10 @@ static int compare_roads(struct engine *e, enum frame_format format, int width, 
         b = frame_difference(&pinned.out[1], &plain.out[1]);
     }
     if (r || a.max || b.max)
-        printf("FAIL roads: %s %dx%d %s radius %d: %s, max difference %d quick, %d whole\n",
-               format_table[format].name, width, height, window == WINDOW_DISC ? "disc" : "square",
-               radius, strerror(-r), a.max, b.max);
+        printf("FAIL roads: %s %dx%d filter %d, %s radius %d: %s, max difference %d quick, "
+               "%d whole\n",
+               format_table[format].name, width, height, f.kind,
+               f.window == WINDOW_DISC ? "disc" : "square", f.radius, strerror(-r), a.max, b.max);
     pool_close(&pinned, e);
     pool_close(&plain, e);
     return r || a.max || b.max;
@@ -205,7 +205,7 @@ static int compare_roads(struct engine *e, enum frame_format format, int width, 
  * flight as there can be, from other memory. */
 static int filter_clip(struct pool *p, const struct frame *like, const struct filter *f, bool alone)
 {
-    const struct engine_config config = {0};
+    const struct engine_config config = {.device = "0"};
     struct engine *e = NULL;
     struct error err;
     int depth, r = engine_cuda.create(&e, &config, &err);
@@ -246,6 +246,12 @@ static int compare_clips(enum frame_format format, int width, int height, const 
     return r || n;
 }
 
+/* Samples of 16 bits are not for this engine. */
+static bool is_taken(enum frame_format format)
+{
+    return format_filtered(format) && format_table[format].bytes == 1;
+}
+
 static int compare_all_clips(bool quick)
 {
     static const struct filter filters[] = {
@@ -258,7 +264,7 @@ static int compare_all_clips(bool quick)
 
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-            if (format_table[format].planes)
+            if (is_taken((enum frame_format)format))
                 failed += compare_clips((enum frame_format)format, quick ? 66 : 642,
                                         quick ? 35 : 361, &filters[i]);
     printf("clips by two roads: %d differ\n", failed);
@@ -269,14 +275,24 @@ int lab_roads(bool quick)
 {
     static const int sizes[][2] = {{66, 35},   {130, 326},   {2, 1},
                                    {640, 361}, {1920, 1080}, {130, 1081}};
-    static const struct {
-        int radius;
-        enum window_shape window;
-    } windows[] = {{1, WINDOW_DISC},    {4, WINDOW_SQUARE}, {17, WINDOW_DISC}, {5, WINDOW_SQUARE},
-                   {16, WINDOW_SQUARE}, {32, WINDOW_DISC},  {3, WINDOW_SQUARE}};
+    static const struct filter filters[] = {
+        {.radius = 1},
+        {.radius = 4, .window = WINDOW_SQUARE},
+        {.radius = 17},
+        {.radius = 5, .window = WINDOW_SQUARE},
+        {.kind = FILTER_GAUSSIAN, .radius = 9},
+        {.kind = FILTER_BOX, .radius = 3},
+        {.radius = 4, .distance = DISTANCE_MANHATTAN},
+        {.radius = 16, .window = WINDOW_SQUARE},
+        {.radius = 32},
+        {.radius = 3, .window = WINDOW_SQUARE},
+        {.kind = FILTER_GAUSSIAN, .radius = 32},
+        {.kind = FILTER_BOX, .radius = 16},
+        {.radius = 11, .distance = DISTANCE_MANHATTAN, .range = RANGE_LORENTZIAN},
+    };
     const int n_sizes = quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0]));
-    const int n_windows = quick ? 4 : (int)(sizeof(windows) / sizeof(windows[0]));
-    const struct engine_config config = {0};
+    const int n_filters = quick ? 7 : (int)(sizeof(filters) / sizeof(filters[0]));
+    const struct engine_config config = {.device = "0"};
     struct engine *e = NULL;
     struct error err;
     int failed = 0, n = 0;
@@ -287,12 +303,12 @@ int lab_roads(bool quick)
     }
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (int i = 0; i < n_sizes; i++)
-            for (int k = 0; k < n_windows; k++) {
-                if (!format_table[format].planes)
+            for (int k = 0; k < n_filters; k++) {
+                if (!is_taken((enum frame_format)format))
                     continue;
                 n++;
                 failed += compare_roads(e, (enum frame_format)format, sizes[i][0], sizes[i][1],
-                                        windows[k].radius, windows[k].window);
+                                        &filters[k]);
             }
     printf("roads through the device: %d compared, %d differ\n", n, failed);
     engine_cuda.destroy(e);
@@ -303,7 +319,7 @@ int lab_engine(struct lab *lab)
 {
     static const int sizes[][2] = {{1920, 1080}, {3840, 2160}, {7680, 4320}};
     static const int radii[] = {1, 5, 10};
-    const struct engine_config config = {0};
+    const struct engine_config config = {.device = "0"};
     struct engine *e = NULL;
     struct error err;
     int failed = 0;

@@ -141,7 +141,7 @@ static int make_flush(struct lab *lab)
 int lab_open(struct lab *lab)
 {
     struct engine *probe = NULL;
-    const struct engine_config config = {0};
+    const struct engine_config config = {.device = "0"};
     struct error err;
     int driver = 0, runtime = 0, r = engine_open(&probe, engine_table, "cuda", &config, &err);
 

@@ -28,12 +28,19 @@ static int rung_fused_tensor_f16(const struct bilateral_params *p, cudaStream_t 
     return tensor_suits(p) ? bilateral_errno(tensor_launch_f16(p, stream)) : -ENOTSUP;
 }
 
+static int rung_blur(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return bilateral_errno(blur_launch(p, stream));
+}
+
 struct rung {
     const char *name;
     int (*launch)(const struct bilateral_params *p, cudaStream_t stream);
     enum range_kernel range;
     int min_radius, max_radius;
     bool rgb; /* converts to R'G'B' bytes and back */
+    enum filter_kind kind;
+    enum colour_metric distance;
 };
 
 #define MAX_DIFFERENCE 2 /* of the image contract */
@@ -53,6 +60,11 @@ static const struct rung rungs[] = {
     {"fused tensor, f16 form", rung_fused_tensor_f16, RANGE_GAUSSIAN, 3, 32, false},
     {"fused tensor, lorentzian", rung_fused_tensor, RANGE_LORENTZIAN, 3, 32, false},
     {"fused half2, lorentzian", rung_fused_half2, RANGE_LORENTZIAN, 1, 32, false},
+    {"fused half2, manhattan", rung_fused_half2, .min_radius = 1, .max_radius = 32,
+     .distance = DISTANCE_MANHATTAN},
+    {"copy", rung_copy, .kind = FILTER_NONE},
+    {"gaussian", rung_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_GAUSSIAN},
+    {"box", rung_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_BOX},
 };
 
 struct rung_job {
@@ -127,7 +139,9 @@ static int climb(struct lab *lab, const struct rung *rung, const struct course *
     bool good;
     int r;
 
+    f.kind = rung->kind;
     f.range = rung->range;
+    f.distance = rung->distance;
     r = check_rung(lab, rung, &f, &d);
     if (r == 0)
         r = bilateral_prepare(&job.p, &course->in.frame, &course->out.frame, &f);
@@ -149,7 +163,7 @@ static int climb(struct lab *lab, const struct rung *rung, const struct course *
 /* @quick_only leaves out the rungs that are slow on large pictures. */
 static int climb_all(struct lab *lab, const struct course *course, bool quick_only)
 {
-    static const int radii[] = {1, 2, 3, 4, 5, 7, 10, 15, 16, 20, 32};
+    static const int radii[] = {0, 1, 2, 3, 4, 5, 7, 10, 15, 16, 20, 32};
     int failed = 0;
 
     for (size_t k = 0; k < sizeof(rungs) / sizeof(rungs[0]); k++)
@@ -160,8 +174,8 @@ static int climb_all(struct lab *lab, const struct course *course, bool quick_on
                                .sigma_color = 18,
                                .window = WINDOW_SQUARE};
 
-            if ((quick_only && !fused && !rungs[k].rgb) || radii[i] < rungs[k].min_radius ||
-                radii[i] > rungs[k].max_radius)
+            if ((quick_only && !fused && !rungs[k].rgb && rungs[k].kind == FILTER_BILATERAL) ||
+                radii[i] < rungs[k].min_radius || radii[i] > rungs[k].max_radius)
                 continue;
             lab->clock_ghz = lab_clock_ghz(lab->stream);
             failed += climb(lab, &rungs[k], course, &f);

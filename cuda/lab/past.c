@@ -8,6 +8,7 @@
 
 #include "cuda/device_past.h"
 #include "cuda/kernel/bilateral.h"
+#include "filter/mean_count.h"
 #include "tests/lib/images.h"
 
 #define N_PICTURES 8 /* shown there and back again, so that motion never breaks off */
@@ -166,10 +167,9 @@ static int measure(struct lab *lab, struct clip *c, const char *what)
                "%5.1f filter %5.1f, frames %.1f\n",
                c->out.frame.width, c->out.frame.height, what, c->filter.radius, c->filter.temporal,
                us, steps[0], steps[1], steps[2], steps[3], steps[4],
-               c->knowledge.counts
-                   ? (double)c->knowledge.memory->counted / c->knowledge.count_steps /
-                         c->out.frame.width / c->out.frame.height
-                   : 0.0);
+               c->knowledge.counts ? (double)c->knowledge.memory->counted / MEAN_COUNT_STEPS /
+                                         c->out.frame.width / c->out.frame.height
+                                   : 0.0);
     return r != 0;
 }
 

@@ -24,6 +24,9 @@ int rung_rgba_in(const struct bilateral_params *p, uint32_t *pictures, cudaStrea
 /* The fused kernel in single precision between kernels that unpack to planes and pack. */
 int rung_separate(const struct bilateral_params *p, cudaStream_t stream);
 
+/* The picture as it is: what moving it alone takes. */
+int rung_copy(const struct bilateral_params *p, cudaStream_t stream);
+
 /* Clock of the multiprocessors in GHz, read off their own counter. */
 double lab_clock_ghz(cudaStream_t stream);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/url.h"
 #include "cli/options.h"
 
 enum { MAX_OPTIONS = 64, FIRST_COMMAND = 1000, FIRST_KEY = 2000 };
@@ -63,19 +64,34 @@ static void assign(struct cli *cli, const char *key, const char *value)
     cli->assignments[cli->n_assignments++] = (struct cli_assignment){key, value};
 }
 
-static int assign_pair(struct cli *cli, const char *pair, struct error *err)
+/* Takes the secrets of a URL out of the command line, which all users of the machine can read. */
+static int assign_url(struct cli *cli, const char *key, char *url, struct error *err)
+{
+    char *const copy = strdup(url);
+
+    if (!copy)
+        return error_set(err, -ENOMEM, "out of memory");
+    cli->copies[cli->n_copies++] = copy;
+    assign(cli, key, copy);
+    url_hide(url);
+    return 0;
+}
+
+static int assign_pair(struct cli *cli, char *pair, struct error *err)
 {
     const char *equals = strchr(pair, '=');
-    char *copy;
+    char shown[128], *copy;
 
     if (!equals || equals == pair)
-        return error_set(err, -EINVAL, "--set '%s': must be KEY=VALUE", pair);
+        return error_set(err, -EINVAL, "--set '%s': must be KEY=VALUE",
+                         url_public(pair, shown, sizeof(shown)));
     copy = strdup(pair);
     if (!copy)
         return error_set(err, -ENOMEM, "out of memory");
-    cli->set_copies[cli->n_set_copies++] = copy;
+    cli->copies[cli->n_copies++] = copy;
     copy[equals - pair] = '\0';
     assign(cli, copy, copy + (equals - pair) + 1);
+    url_hide(pair);
     return 0;
 }
 
@@ -93,8 +109,19 @@ static int take_benchmark(struct cli *cli, struct error *err)
     return 0;
 }
 
+static int take_setup(struct cli *cli, struct error *err)
+{
+    cli->command = CLI_SETUP;
+    cli->undo = optarg != NULL;
+    if (optarg && strcmp(optarg, "undo"))
+        return error_usage(err, "--setup='%s': must be undo, or nothing", optarg);
+    return 0;
+}
+
 static int take_option(struct cli *cli, int value, struct error *err)
 {
+    if (value >= FIRST_KEY && optarg && is_url(optarg))
+        return assign_url(cli, key_table[value - FIRST_KEY].name, optarg, err);
     if (value >= FIRST_KEY) {
         assign(cli, key_table[value - FIRST_KEY].name, optarg ? optarg : "yes");
         return 0;
@@ -117,6 +144,11 @@ static int take_option(struct cli *cli, int value, struct error *err)
     case OPT_DOCTOR:
         cli->command = CLI_DOCTOR;
         break;
+    case OPT_SETUP:
+        return take_setup(cli, err);
+    case OPT_YES:
+        cli->yes = true;
+        break;
     case OPT_BENCHMARK:
         return take_benchmark(cli, err);
     case OPT_VERBOSE:
@@ -137,7 +169,9 @@ static int take_option(struct cli *cli, int value, struct error *err)
 
 static int usage_error(int value, char **argv, struct error *err)
 {
-    const char *last = argv[optind - 1];
+    char last[128];
+
+    (void)url_public(argv[optind - 1], last, sizeof(last));
 
     if (value == ':')
         return error_set(err, -EINVAL, "option '%s' needs a value (see bilatcam --help)", last);
@@ -162,12 +196,13 @@ static size_t count_letters(int argc, char **argv)
 int cli_parse(struct cli *cli, int argc, char **argv, struct error *err)
 {
     struct option_table table;
+    char shown[128];
     int value, r = 0;
 
     memset(cli, 0, sizeof(*cli));
     cli->assignments = calloc(count_letters(argc, argv) + 1, sizeof(*cli->assignments));
-    cli->set_copies = calloc((size_t)argc + 1, sizeof(*cli->set_copies));
-    if (!cli->assignments || !cli->set_copies)
+    cli->copies = calloc((size_t)argc + 1, sizeof(*cli->copies));
+    if (!cli->assignments || !cli->copies)
         return error_set(err, -ENOMEM, "out of memory");
     build_options(&table);
     opterr = 0;
@@ -179,15 +214,15 @@ int cli_parse(struct cli *cli, int argc, char **argv, struct error *err)
     }
     if (r == 0 && optind < argc)
         return error_set(err, -EINVAL, "unexpected argument '%s' (see bilatcam --help)",
-                         argv[optind]);
+                         url_public(argv[optind], shown, sizeof(shown)));
     return r;
 }
 
 void cli_finish(struct cli *cli)
 {
-    for (int i = 0; i < cli->n_set_copies; i++)
-        free(cli->set_copies[i]);
-    free(cli->set_copies);
+    for (int i = 0; i < cli->n_copies; i++)
+        free(cli->copies[i]);
+    free(cli->copies);
     free(cli->assignments);
 }
 
@@ -208,7 +243,7 @@ static int check(const struct cli *cli, const char *path, const struct settings 
 
 int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
 {
-    struct settings new;
+    struct settings new, before;
     char found[SETTINGS_PATH_MAX];
     const char *path = cli->config_path;
     int r = 0;
@@ -218,11 +253,14 @@ int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
         path = found;
     if (path)
         r = settings_load(&new, path, err);
+    before = new;
+    settings_empty_lists(&new);
     for (int i = 0; r == 0 && i < cli->n_assignments; i++) {
-        r = settings_set(&new, cli->assignments[i].key, cli->assignments[i].value, err);
+        r = settings_add(&new, cli->assignments[i].key, cli->assignments[i].value, err);
         if (!strcmp(cli->assignments[i].key, "latency-budget"))
             new.budget_asked = true;
     }
+    settings_keep_lists(&new, &before);
     if (r == 0)
         r = check(cli, path, &new, err);
     if (r == 0)

@@ -13,6 +13,7 @@ enum cli_command {
     CLI_LIST_DEVICES,
     CLI_LIST_ENGINES,
     CLI_DOCTOR,
+    CLI_SETUP,
     CLI_BENCHMARK,
 };
 
@@ -20,21 +21,23 @@ enum cli_command {
 enum benchmark_format { BENCHMARK_TEXT, BENCHMARK_CSV, BENCHMARK_JSON };
 
 struct cli_assignment {
-    const char *key, *value; /* the value points into argv or to static text */
+    const char *key, *value; /* the value points into argv, to a copy, or to static text */
 };
 
 struct cli {
     enum cli_command command;
     enum benchmark_format benchmark_format;
+    bool undo, yes;          /* of CLI_SETUP */
     int verbosity;           /* -1 quiet, 0, 1 verbose */
     const char *config_path; /* --config, or NULL */
     int n_assignments;
     struct cli_assignment *assignments; /* in the order given */
-    char **set_copies;                  /* the KEY=VALUE texts of --set, cut in two; argc long */
-    int n_set_copies;
+    char **copies; /* the KEY=VALUE texts of --set, cut in two, and URLs; argc long */
+    int n_copies;
 };
 
-/* Parses options without looking at any file. -EINVAL: wrong usage, in words in @err. -ENOMEM.
+/* Parses options without looking at any file. Where @argv has a URL, its secrets are overwritten.
+ * -EINVAL: wrong usage, in words in @err. -ENOMEM.
  * cli_finish() is due in every case. */
 int cli_parse(struct cli *cli, int argc, char **argv, struct error *err);
 void cli_finish(struct cli *cli);

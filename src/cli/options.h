@@ -19,6 +19,8 @@ enum cli_option_number {
     OPT_LIST_DEVICES,
     OPT_LIST_ENGINES,
     OPT_DOCTOR,
+    OPT_SETUP,
+    OPT_YES,
     OPT_BENCHMARK,
     OPT_VERBOSE,
     OPT_QUIET,

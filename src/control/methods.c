@@ -148,7 +148,7 @@ static int method_statistics(sd_bus_message *m, void *userdata, sd_bus_error *e)
 static int method_get_key(sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
     const struct control_host *host = host_of(userdata);
-    char value[SETTINGS_PATH_MAX];
+    char value[SETTINGS_VALUE_MAX];
     const struct key *key;
     struct settings s;
     const char *name;
@@ -160,7 +160,7 @@ static int method_get_key(sd_bus_message *m, void *userdata, sd_bus_error *e)
     if (!key)
         return sd_bus_error_setf(e, SD_BUS_ERROR_INVALID_ARGS, "unknown key '%s'", name);
     host->settings(host->user, &s);
-    settings_get(&s, key, value, sizeof(value));
+    settings_show(&s, key, value, sizeof(value));
     return reply_text(m, value);
 }
 
@@ -176,9 +176,9 @@ static int method_get_keys(sd_bus_message *m, void *userdata, sd_bus_error *e)
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "{ss}");
     for (const struct key *k = key_table; r >= 0 && k->name; k++) {
-        char value[SETTINGS_PATH_MAX];
+        char value[SETTINGS_VALUE_MAX];
 
-        settings_get(&s, k, value, sizeof(value));
+        settings_show(&s, k, value, sizeof(value));
         r = sd_bus_message_append(reply, "{ss}", k->name, utf8_repair(value));
     }
     if (r >= 0)

@@ -54,14 +54,14 @@ static int get_key(sd_bus *bus, const char *path, const char *interface, const c
     const struct property *p = userdata;
     const struct control_host *host = p->object->host;
     const char signature = *key_signature(p->key);
-    char text[SETTINGS_PATH_MAX];
+    char text[SETTINGS_VALUE_MAX];
     struct settings s;
 
     (void)bus, (void)path, (void)interface, (void)name, (void)e;
     host->settings(host->user, &s);
     if (signature != 's')
         return append_number(reply, signature, (const char *)&s + p->key->offset);
-    settings_get(&s, p->key, text, sizeof(text));
+    settings_show(&s, p->key, text, sizeof(text));
     return sd_bus_message_append(reply, "s", utf8_repair(text));
 }
 
@@ -93,7 +93,7 @@ static int set_property(sd_bus *bus, const char *path, const char *interface, co
                         sd_bus_message *m, void *userdata, sd_bus_error *e)
 {
     const struct property *p = userdata;
-    char text[SETTINGS_PATH_MAX + 1]; /* what is too long for a setting stays too long */
+    char text[SETTINGS_VALUE_MAX + 1]; /* what is too long for a setting stays too long */
     int r = control_check_sender(m, e);
 
     (void)bus, (void)path, (void)interface, (void)name;
@@ -108,7 +108,7 @@ static int get_figure(sd_bus *bus, const char *path, const char *interface, cons
     const struct property *p = userdata;
     const struct control_host *host = p->object->host;
     const char signature = *figure_signature(p->figure);
-    char text[SETTINGS_PATH_MAX];
+    char text[SETTINGS_VALUE_MAX];
     struct status status;
 
     (void)bus, (void)path, (void)interface, (void)name, (void)e;
@@ -182,7 +182,7 @@ static int build_properties(struct control_object *o)
 static bool differs(const struct property *p, const struct settings *s, const struct status *status)
 {
     const struct control_object *o = p->object;
-    char old[SETTINGS_PATH_MAX], new[SETTINGS_PATH_MAX];
+    char old[SETTINGS_VALUE_MAX], new[SETTINGS_VALUE_MAX];
 
     if (p->figure && !p->figure->announced)
         return false;

@@ -17,7 +17,7 @@ static const struct line {
     const char *label, *text;
 } lines[] = {
     {"state", "{State}{: StateReason}"},
-    {"engine", "{EngineUsed}{, Device}"},
+    {"engine", "{EngineUsed}{, DeviceUsed}"},
     {"radius", "{RadiusUsed} of {Radius}"},
     {"noise", "{Noise}, sigma-color {SigmaColorUsed}"},
     {"memory", "a pixel is the mean of {FramesAveraged} frames{, search for motion Search}"},

@@ -26,7 +26,7 @@ static bool check_named(const struct checkup *c, const char *path, const char *k
 
 static bool check_config(const struct checkup *c, const char *given)
 {
-    char path[SETTINGS_PATH_MAX];
+    char path[SETTINGS_PATH_MAX], output[SETTINGS_PATH_MAX];
     struct settings s;
     struct error err;
     int r;
@@ -45,8 +45,11 @@ static bool check_config(const struct checkup *c, const char *given)
                                    : "make it a file that this user can read, or remove it");
         return false;
     }
-    if (!check_named(c, given, "input", s.input) || !check_named(c, given, "output", s.output))
+    if (!check_named(c, given, "input", s.input))
         return false;
+    for (int i = 0; settings_item(s.output, i, output); i++)
+        if (!check_named(c, given, "output", output))
+            return false;
     report_ok(c, "configuration '%s' is valid", given);
     return true;
 }

@@ -55,7 +55,7 @@ static bool check_gpu(const struct checkup *c, const struct engine_ops *cuda)
 {
     char device[128] = "", driver[64];
     struct error err;
-    const bool works = !cuda->missing && !cuda->probe(device, sizeof(device), &err);
+    const bool works = !cuda->missing && !cuda->probe("", device, sizeof(device), &err);
 
     if (works) {
         (void)system_line(c, NVIDIA_VERSION, driver, sizeof(driver));
@@ -76,7 +76,7 @@ static bool check_cpu(const struct checkup *c, const struct engine_ops *simd)
     char device[128] = "";
     struct error err;
 
-    if (simd->probe(device, sizeof(device), &err)) {
+    if (simd->probe("", device, sizeof(device), &err)) {
         report_problem(c, "the CPU engine does not work: %s", err.text);
         report_fix(c, "unset BILATCAM_CPU");
         return false;

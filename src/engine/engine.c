@@ -20,8 +20,18 @@ static int open_one(struct engine **ret, const struct engine_ops *ops,
 
     if (ops->missing)
         return error_set(err, -ENODEV, "%s", ops->missing);
-    r = ops->probe(device, sizeof(device), err);
+    r = ops->probe(config->device, device, sizeof(device), err);
     return r ? r : ops->create(ret, config, err);
+}
+
+/* Who asked for a GPU is told that it does not filter. */
+static void pass_over(const struct engine_ops *ops, const struct engine_config *config,
+                      const char *why)
+{
+    if (*config->device && strcmp(config->device, "auto") && (ops->on_device || ops->missing))
+        log_warning("device '%s' is not used: %s", config->device, why);
+    else
+        log_debug("engine %s is not for this machine: %s", ops->name, why);
 }
 
 static int open_auto(struct engine **ret, const struct engine_ops *const *engines,
@@ -32,13 +42,13 @@ static int open_auto(struct engine **ret, const struct engine_ops *const *engine
     for (; *engines; engines++) {
         const struct engine_ops *ops = *engines;
 
-        if (ops->missing || ops->only_by_name)
+        if (ops->only_by_name)
             continue;
         log_debug("trying engine %s", ops->name);
         r = open_one(ret, ops, config, err);
         if (r == 0)
             return 0;
-        log_debug("engine %s is not for this machine: %s", ops->name, err->text);
+        pass_over(ops, config, err->text);
     }
     return r;
 }
@@ -55,10 +65,19 @@ int engine_open(struct engine **ret, const struct engine_ops *const *engines, co
     return open_one(ret, ops, config, err);
 }
 
-const char *engine_limit(const struct engine_ops *ops, const struct filter *f)
+bool engine_takes(enum frame_format format, const struct filter *f)
+{
+    return format_filtered(format) && filter_allowed(f) &&
+           (format_table[format].bytes == 1 || !filter_looks_back(f));
+}
+
+const char *engine_limit(const struct engine_ops *ops, const struct filter *f,
+                         enum frame_format format)
 {
     if (!filter_acts(f))
         return NULL;
+    if (format_table[format].bytes > 1 && ops->bytes_only)
+        return "samples but those of 8 bits";
     if (f->kind != FILTER_BILATERAL)
         return ops->bilateral_only ? "filter but bilateral" : NULL;
     if (f->distance != DISTANCE_EUCLIDEAN && ops->euclidean_only)

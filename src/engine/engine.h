@@ -22,8 +22,9 @@
 struct engine;
 
 struct engine_config {
-    int threads;   /* CPU threads to use; 0 = one per online CPU */
-    bool autotune; /* a GPU may be timed for what suits it, and that kept on disk */
+    int threads;     /* CPU threads to use; 0 = one per online CPU */
+    bool autotune;   /* a GPU may be timed for what suits it, and that kept on disk */
+    char device[32]; /* which GPU: its number or PCI bus ID; "" = auto */
 };
 
 /* What an engine learns of the pictures. */
@@ -47,10 +48,12 @@ struct engine_ops {
     bool only_by_name;   /* "auto" passes it over */
     bool bilateral_only; /* it has no other filter */
     bool euclidean_only; /* it has no other distance of colours */
+    bool bytes_only;     /* it has no samples of 16 bits */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
-     * -ENODEV when it does not, with the reason in @err. Leaves no state behind. */
-    int (*probe)(char *device, size_t size, struct error *err);
+     * -ENODEV when it does not, with the reason in @err. Leaves no state behind. @wanted says
+     * which device, as in the configuration; engines that are not on_device have only one. */
+    int (*probe)(const char *wanted, char *device, size_t size, struct error *err);
 
     /* Errors: -ENOMEM, -ENODEV, -EIO. */
     int (*create)(struct engine **ret, const struct engine_config *config, struct error *err);
@@ -65,8 +68,8 @@ struct engine_ops {
     int (*pin)(struct engine *e, void *memory, size_t bytes);
     void (*unpin)(struct engine *e, void *memory);
 
-    /* Starts filtering @in to @out, two different frames of equal raw format, size and colour,
-     * any strides. Both stay the engine's until collected. A radius of 0 copies.
+    /* Starts filtering @in to @out, two different frames of equal format (format_filtered()), size
+     * and colour, any strides. Both stay the engine's until collected. A radius of 0 copies.
      * -EBUSY: `depth` frames are in flight already. -EINVAL: the engine cannot take this
      * format, size or filter. -EIO: the device failed; destroy the engine and create it again. */
     int (*submit)(struct engine *e, const struct frame *in, struct frame *out,
@@ -100,13 +103,18 @@ extern const struct engine_ops engine_reference;
 extern const struct engine_ops engine_simd;
 extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
 
-/* What engines of @ops have no other one of, in words, though @f asks for it; NULL: they have all
- * that it asks for. */
-const char *engine_limit(const struct engine_ops *ops, const struct filter *f);
+/* Whether any engine filters frames of @format with @f: what looks back needs samples of 8 bits. */
+bool engine_takes(enum frame_format format, const struct filter *f);
 
-static inline bool engine_has(const struct engine_ops *ops, const struct filter *f)
+/* What engines of @ops have no other one of, in words, though @f asks for it, for frames of
+ * @format; NULL: they have all that it asks for. */
+const char *engine_limit(const struct engine_ops *ops, const struct filter *f,
+                         enum frame_format format);
+
+static inline bool engine_has(const struct engine_ops *ops, const struct filter *f,
+                              enum frame_format format)
 {
-    return !engine_limit(ops, f);
+    return !engine_limit(ops, f, format);
 }
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */

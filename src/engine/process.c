@@ -180,7 +180,8 @@ static int create_memory(void)
         const struct frame largest = {
             .format = (enum frame_format)i, .width = FRAME_MAX_SIDE, .height = FRAME_MAX_SIDE};
         struct pictures p;
-        const size_t bytes = format_table[i].planes ? place_pictures(&p, &largest, NULL) : 0;
+        const size_t bytes =
+            format_filtered((enum frame_format)i) ? place_pictures(&p, &largest, NULL) : 0;
 
         most = bytes > most ? bytes : most;
     }
@@ -316,7 +317,7 @@ int engine_process_submit(struct engine *base, const struct frame *in, struct fr
         return -EIO;
     if (e->busy)
         return -EBUSY;
-    if (!format_table[in->format].planes || !filter_allowed(filter))
+    if (!engine_takes(in->format, filter))
         return -EINVAL;
     e->ordered = filter->radius > 0 || filter->temporal > 1;
     if (e->ordered) {
@@ -364,7 +365,7 @@ int engine_process_pass(struct engine *base, const struct frame *in)
         return -EIO;
     if (e->busy)
         return -EBUSY;
-    if (!format_table[in->format].planes)
+    if (!format_filtered(in->format))
         return -EINVAL;
     r = send_picture(e, in, &o);
     return r ? r : await_code(e);

@@ -38,9 +38,9 @@ struct reference {
     bool averages, measures; /* the newest frame; measures the noise */
 };
 
-static int reference_probe(char *device, size_t size, struct error *err)
+static int reference_probe(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)err;
+    (void)wanted, (void)err;
     if (size)
         strncpy(device, "CPU, double precision", size - 1)[size - 1] = '\0';
     return 0;
@@ -60,7 +60,7 @@ static int reference_create(struct engine **ret, const struct engine_config *con
     }
     r->base.ops = &engine_reference;
     r->base.depth = 1;
-    (void)reference_probe(r->base.device, sizeof(r->base.device), NULL);
+    (void)reference_probe("", r->base.device, sizeof(r->base.device), NULL);
     *ret = &r->base;
     return 0;
 }
@@ -110,7 +110,7 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
     }
     if (averaged)
         return average_level(r->average, component, x, y);
-    return frame_sample(f, component, x, y);
+    return frame_sample(f, component, x, y) / (info->bytes > 1 ? 256.0 : 1.0);
 }
 
 /* 2 sigma_color^2 at a pixel, where the filter asks for it. */
@@ -196,7 +196,12 @@ static void store(const struct frame *out, int component, int x, int y, double v
 {
     const struct samples s = frame_samples(out, component);
 
-    s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] = (uint8_t)fmin(value + 0.5, 255.0);
+    uint8_t *at = s.base + (size_t)y * s.stride + (size_t)x * (size_t)s.step;
+
+    if (format_table[out->format].bytes == 1)
+        *at = (uint8_t)fmin(value + 0.5, 255.0);
+    else
+        memcpy(at, &(uint16_t){(uint16_t)fmin(value * 256.0 + 0.5, 65535.0)}, 2);
 }
 
 static void filter_chroma_sample(const struct reference *r, const struct frame *in,
@@ -278,7 +283,7 @@ static int reference_submit(struct engine *e, const struct frame *in, struct fra
 
     if (r->busy)
         return -EBUSY;
-    if (!info->planes || !filter_allowed(filter))
+    if (!engine_takes(in->format, filter))
         return -EINVAL;
     failed = take_frame(r, in, filter);
     if (failed)

@@ -115,10 +115,11 @@ static inline double filter_auto_sigma_color(const struct filter *f, double nu)
 
 /* What the square of the range sigma is multiplied by where a pixel is the mean of @n frames, of
  * which @f->temporal count at most: a mean has less noise, and at the most it goes on to fall, as
- * if of twice as many. */
+ * if of twice as many. That begins at 3/4 of them, so that a stored step (mean_count.h) is little.
+ */
 static inline double filter_averaged_share(const struct filter *f, double n)
 {
-    const double full = fmin(fmax(n - f->temporal + 1.0, 0.0), 1.0);
+    const double full = fmin(fmax(4.0 * n / f->temporal - 3.0, 0.0), 1.0);
 
     return pow(n + (f->temporal - 1) * full * full, -1.2) + 0.001;
 }

@@ -1,6 +1,7 @@
 #pragma once
-/* How the estimate of noise.h goes from one picture to the next. Compiled for the CPU and for the
- * GPU, which has to know it in the middle of a frame. Pure arithmetic. */
+/* How the estimate of noise.h goes from one picture to the next, and what follows from it. Compiled
+ * for the CPU and for the GPU, which has to know it in the middle of a frame. Pure arithmetic. */
+#include <math.h>
 #include <stdbool.h>
 
 /* What a picture was compared with. */
@@ -53,4 +54,19 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     } else if (rises || now < *variance) {
         *variance = n_frames == 1 ? now : noise_towards(*variance, now);
     }
+}
+
+/* The share of the variance that is left in means of 7x7 cells of 2x2 samples: kappa of
+ * engine/time/average.h, where @share of it is left in means of 4x4 samples. */
+NOISE_FUNCTION float noise_share_of_light(float share)
+{
+    return 0.0071F * powf(share / 0.14F, 1.7F);
+}
+
+/* How much further than that of white noise the misfit of what stands still may be from its mean:
+ * the fewer of the samples that it is the mean of are independent, the more it scatters. Where
+ * something moves that would hide what was missed. */
+NOISE_FUNCTION float noise_slack(float share)
+{
+    return 1.0F + 4.0F * fmaxf(share - 0.14F, 0.0F);
 }

@@ -3,5 +3,5 @@
  * grey. */
 #include "picture/frame.h"
 
-/* Fills @f, in its own format, size and colour. */
+/* Fills @f, of 8 bits, in its own format, size and colour. */
 void card_draw(struct frame *f, const char *text);

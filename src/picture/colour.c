@@ -14,9 +14,23 @@ static double chroma_scale(enum colour_range range)
     return range == COLOUR_LIMITED ? 255.0 / 224.0 : 1.0;
 }
 
-static double luma_zero(enum colour_range range)
+int colour_zero(struct colour c, int component)
 {
-    return range == COLOUR_LIMITED ? 16.0 : 0.0;
+    if (component > 0 && c.matrix != COLOUR_RGB)
+        return 128;
+    return c.range == COLOUR_LIMITED ? 16 : 0;
+}
+
+struct colour colour_in(enum frame_format format, struct colour c)
+{
+    const struct format_info *info = &format_table[format];
+    const bool only_rgb = format == FRAME_RGB24 || format == FRAME_BGR24;
+
+    if (only_rgb && c.matrix != COLOUR_RGB)
+        return (struct colour){COLOUR_RGB, COLOUR_FULL};
+    if (c.matrix == COLOUR_RGB && (info->hshift || info->components != 3))
+        c.matrix = COLOUR_BT601;
+    return c;
 }
 
 void colour_to_rgb(struct colour c, double m[3][3])
@@ -26,13 +40,14 @@ void colour_to_rgb(struct colour c, double m[3][3])
     const double kg = 1.0 - kr - kb;
     const double y = luma_scale(c.range);
     const double uv = chroma_scale(c.range);
-    const double rgb[3][3] = {
+    const double from_yuv[3][3] = {
         {y, 0.0, 2.0 * (1.0 - kr) * uv},
         {y, -2.0 * (1.0 - kb) * kb / kg * uv, -2.0 * (1.0 - kr) * kr / kg * uv},
         {y, 2.0 * (1.0 - kb) * uv, 0.0},
     };
+    const double from_gbr[3][3] = {{0.0, 0.0, y}, {y, 0.0, 0.0}, {0.0, y, 0.0}};
 
-    memcpy(m, rgb, sizeof(rgb));
+    memcpy(m, c.matrix == COLOUR_RGB ? from_gbr : from_yuv, sizeof(from_yuv));
 }
 
 struct colour_distance colour_distance(struct colour colour)
@@ -74,20 +89,18 @@ static void invert(double in[3][3], double out[3][3])
 
 void colour_convert(struct colour from, struct colour to, double m[3][3], double offset[3])
 {
-    const double zero_from[3] = {luma_zero(from.range), 128.0, 128.0};
-    const double zero_to[3] = {luma_zero(to.range), 128.0, 128.0};
     double rgb[3][3], to_rgb[3][3], from_rgb[3][3];
 
     colour_to_rgb(from, rgb);
     colour_to_rgb(to, to_rgb);
     invert(to_rgb, from_rgb);
     for (int i = 0; i < 3; i++) {
-        offset[i] = zero_to[i];
+        offset[i] = colour_zero(to, i);
         for (int j = 0; j < 3; j++) {
             m[i][j] = 0.0;
             for (int k = 0; k < 3; k++)
                 m[i][j] += from_rgb[i][k] * rgb[k][j];
-            offset[i] -= m[i][j] * zero_from[j];
+            offset[i] -= m[i][j] * colour_zero(from, j);
         }
     }
 }

@@ -21,6 +21,9 @@ enum frame_format working_format(enum frame_format format)
         return FRAME_YUYV;
     case FRAME_MJPG:
         return FRAME_I422;
+    case FRAME_RGB24:
+    case FRAME_BGR24:
+        return FRAME_I444;
     default:
         return format;
     }
@@ -52,6 +55,10 @@ static void gather(uint8_t *restrict row, const struct samples *s, int y)
         for (int x = 0; x < s->width; x++)
             row[x] = p[2 * x];
         break;
+    case 3:
+        for (int x = 0; x < s->width; x++)
+            row[x] = p[3 * x];
+        break;
     default:
         for (int x = 0; x < s->width; x++)
             row[x] = p[4 * x];
@@ -69,6 +76,10 @@ static void scatter(const struct samples *s, int y, const uint8_t *restrict row)
     case 2:
         for (int x = 0; x < s->width; x++)
             p[2 * x] = row[x];
+        break;
+    case 3:
+        for (int x = 0; x < s->width; x++)
+            p[3 * x] = row[x];
         break;
     default:
         for (int x = 0; x < s->width; x++)
@@ -137,13 +148,13 @@ static void convert_luma(const struct frame *dst, const struct frame *src,
     }
 }
 
-/* Chroma needs no luma: both matrices map greys to greys, so that m[1][0] and m[2][0] are 0. */
 static void convert_chroma(const struct frame *dst, const struct frame *src,
                            const struct conversion *c)
 {
     const struct format_info *info = &format_table[dst->format];
     const struct samples to_u = frame_samples(dst, 1), to_v = frame_samples(dst, 2);
-    uint8_t u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
+    const bool of_luma = c->m[1][0] || c->m[2][0]; /* else greys stay greys */
+    uint8_t y[FRAME_MAX_SIDE], u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
 
     for (int row = 0; row < to_u.height; row++) {
         fetch(u, src, 1, info->hshift, info->vshift, row);
@@ -153,10 +164,101 @@ static void convert_chroma(const struct frame *dst, const struct frame *src,
             scatter(&to_v, row, v);
             continue;
         }
-        mix(out, c->m[1], c->offset[1], u, u, v, to_u.width);
+        if (of_luma)
+            fetch(y, src, 0, info->hshift, info->vshift, row);
+        mix(out, c->m[1], c->offset[1], of_luma ? y : u, u, v, to_u.width);
         scatter(&to_u, row, out);
-        mix(out, c->m[2], c->offset[2], u, u, v, to_u.width);
+        mix(out, c->m[2], c->offset[2], of_luma ? y : u, u, v, to_u.width);
         scatter(&to_v, row, out);
+    }
+}
+
+/* --- 16 bits on at least one side --- */
+
+static void gather_words(uint16_t *restrict row, const struct frame *f, const struct samples *s,
+                         int y)
+{
+    const uint8_t *restrict p = s->base + (size_t)y * s->stride;
+
+    if (format_table[f->format].bytes > 1)
+        memcpy(row, p, (size_t)s->width * sizeof(row[0]));
+    else
+        for (int x = 0; x < s->width; x++)
+            row[x] = (uint16_t)(p[x * s->step] << 8);
+}
+
+static void scatter_words(const struct frame *f, const struct samples *s, int y,
+                          const uint16_t *restrict row)
+{
+    uint8_t *restrict p = s->base + (size_t)y * s->stride;
+
+    if (format_table[f->format].bytes > 1)
+        memcpy(p, row, (size_t)s->width * sizeof(row[0]));
+    else
+        for (int x = 0; x < s->width; x++)
+            p[x * s->step] = (uint8_t)(row[x] < 0xff80 ? (row[x] + 128) >> 8 : 255);
+}
+
+/* fetch() of words. */
+static void fetch_words(uint16_t *restrict row, const struct frame *f, int c, int hshift,
+                        int vshift, int y)
+{
+    const struct format_info *info = &format_table[f->format];
+    const int from_h = c ? info->hshift : 0, from_v = c ? info->vshift : 0;
+    const int width = (f->width + (1 << hshift) - 1) >> hshift;
+    uint16_t a[FRAME_MAX_SIDE], b[FRAME_MAX_SIDE];
+    struct samples s;
+
+    if (c >= info->components) {
+        for (int x = 0; x < width; x++)
+            row[x] = 128 << 8;
+        return;
+    }
+    s = frame_samples(f, c);
+    if (vshift > from_v) {
+        gather_words(a, f, &s, 2 * y);
+        gather_words(b, f, &s, 2 * y + 1 < s.height ? 2 * y + 1 : 2 * y);
+        for (int x = 0; x < s.width; x++)
+            a[x] = (uint16_t)((a[x] + b[x] + 1) / 2);
+    } else {
+        gather_words(a, f, &s, y >> (from_v - vshift));
+    }
+    for (int x = 0; x < width; x++)
+        row[x] = hshift > from_h   ? (uint16_t)((a[2 * x] + a[2 * x + 1] + 1) / 2)
+                 : hshift < from_h ? a[x / 2]
+                                   : a[x];
+}
+
+static void mix_words(uint16_t *out, const double m[3], double offset, uint16_t *const yuv[3],
+                      int width)
+{
+    const float k[4] = {(float)m[0], (float)m[1], (float)m[2], (float)(offset * 256.0 + 0.5)};
+
+    for (int x = 0; x < width; x++) {
+        const float sum = k[0] * yuv[0][x] + k[1] * yuv[1][x] + k[2] * yuv[2][x] + k[3];
+
+        out[x] = (uint16_t)(sum < 0.0F ? 0.0F : sum > 65535.0F ? 65535.0F : sum);
+    }
+}
+
+static void convert_words(struct frame *dst, const struct frame *src, bool identity)
+{
+    const struct format_info *info = &format_table[dst->format];
+    uint16_t y[FRAME_MAX_SIDE], u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
+    uint16_t *const yuv[3] = {y, u, v};
+    double m[3][3], offset[3];
+
+    colour_convert(src->colour, dst->colour, m, offset);
+    for (int c = 0; c < info->components; c++) {
+        const struct samples to = frame_samples(dst, c);
+
+        for (int row = 0; row < to.height; row++) {
+            for (int i = identity ? c : 0; i < (identity ? c + 1 : 3); i++)
+                fetch_words(yuv[i], src, i, c ? info->hshift : 0, c ? info->vshift : 0, row);
+            if (!identity)
+                mix_words(out, m[c], offset[c], yuv, to.width);
+            scatter_words(dst, &to, row, identity ? yuv[c] : out);
+        }
     }
 }
 
@@ -166,6 +268,10 @@ void convert_frame(struct frame *dst, const struct frame *src)
 
     if (c.identity && dst->format == src->format) {
         frame_copy(dst, src);
+        return;
+    }
+    if (format_table[dst->format].bytes > 1 || format_table[src->format].bytes > 1) {
+        convert_words(dst, src, c.identity);
         return;
     }
     convert_luma(dst, src, &c);

@@ -5,14 +5,15 @@
 #include "base/error.h"
 #include "picture/frame.h"
 
-/* The layout in which frames of @format are filtered: itself, but YUYV for UYVY and 4:2:2
- * planes for MJPG. */
+/* The layout in which frames of @format are filtered: itself, but YUYV for UYVY, 4:2:2 planes for
+ * MJPG, and for packed R'G'B' planes of G', B' and R'. */
 enum frame_format working_format(enum frame_format format);
 
 /* Writes @src to @dst, both raw and of equal size, in the format and colour of @dst. Chroma is
  * replicated where @dst has more of it, averaged (rounded to nearest, rows
  * first) where it has less, and
- * 128 where @src is grey. Samples that need no change are copied exactly. */
+ * 128 where @src is grey. Samples of 16 bits are rounded to 8, and 8 are 16 with nothing added.
+ * Samples that need no change are copied exactly. */
 void convert_frame(struct frame *dst, const struct frame *src);
 
 /* Decoder of MJPG frames (mjpeg.c). One per thread. */

@@ -12,6 +12,12 @@ const struct format_info format_table[FRAME_N_FORMATS] = {
     [FRAME_I422] = {"422p", 3, 3, 1, 1, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
     [FRAME_I444] = {"444p", 3, 3, 1, 0, 0, {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}},
     [FRAME_GREY] = {"grey", 1, 1, 1, 0, 0, {{0, 0, 1}}},
+    [FRAME_RGB24] = {"rgb24", 1, 3, 1, 0, 0, {{0, 1, 3}, {0, 2, 3}, {0, 0, 3}}},
+    [FRAME_BGR24] = {"bgr24", 1, 3, 1, 0, 0, {{0, 1, 3}, {0, 0, 3}, {0, 2, 3}}},
+    [FRAME_GREY16] = {"y16", 1, 1, 2, 0, 0, {{0, 0, 2}}},
+    [FRAME_I420_16] = {"420p16", 3, 3, 2, 1, 1, {{0, 0, 2}, {1, 0, 2}, {2, 0, 2}}},
+    [FRAME_I422_16] = {"422p16", 3, 3, 2, 1, 0, {{0, 0, 2}, {1, 0, 2}, {2, 0, 2}}},
+    [FRAME_I444_16] = {"444p16", 3, 3, 2, 0, 0, {{0, 0, 2}, {1, 0, 2}, {2, 0, 2}}},
     [FRAME_MJPG] = {.name = "mjpg"},
 };
 
@@ -35,11 +41,23 @@ struct samples frame_samples(const struct frame *f, int component)
     };
 }
 
+/* Files and cameras may have words anywhere. */
+static int sample_at(const uint8_t *p, int bytes)
+{
+    uint16_t word;
+
+    if (bytes == 1)
+        return *p;
+    memcpy(&word, p, sizeof(word));
+    return word;
+}
+
 int frame_sample(const struct frame *f, int component, int x, int y)
 {
     const struct samples s = frame_samples(f, component);
 
-    return s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
+    return sample_at(s.base + (size_t)y * s.stride + (size_t)x * (size_t)s.step,
+                     format_table[f->format].bytes);
 }
 
 int frame_plane_rows(const struct frame *f, int plane)
@@ -126,6 +144,30 @@ void frame_copy(struct frame *dst, const struct frame *src)
     }
 }
 
+static double row_error(const uint8_t *p, const uint8_t *q, int n)
+{
+    uint32_t sum = 0; /* room for the widest row */
+
+    for (int x = 0; x < n; x++) {
+        const int16_t d = (int16_t)(p[x] - q[x]);
+
+        sum += (uint32_t)(d * d);
+    }
+    return sum;
+}
+
+static double row_error16(const uint8_t *p, const uint8_t *q, int n)
+{
+    double sum = 0.0;
+
+    for (int x = 0; x < n; x += 2) {
+        const double d = sample_at(p + x, 2) - sample_at(q + x, 2);
+
+        sum += d * d;
+    }
+    return sum / (256.0 * 256.0);
+}
+
 double frame_squared_error(const struct frame *a, const struct frame *b)
 {
     double sum = 0.0;
@@ -136,14 +178,8 @@ double frame_squared_error(const struct frame *a, const struct frame *b)
         for (int y = 0; y < frame_plane_rows(a, i); y++) {
             const uint8_t *p = a->plane[i] + (size_t)y * a->stride[i];
             const uint8_t *q = b->plane[i] + (size_t)y * b->stride[i];
-            uint32_t row = 0; /* room for the widest row */
 
-            for (int x = 0; x < n; x++) {
-                const int16_t d = (int16_t)(p[x] - q[x]);
-
-                row += (uint32_t)(d * d);
-            }
-            sum += row;
+            sum += format_table[a->format].bytes == 1 ? row_error(p, q, n) : row_error16(p, q, n);
         }
     }
     return sum;
@@ -186,6 +222,11 @@ int format_from_name(const char *name)
         if (!strcmp(name, format_table[i].name))
             return i;
     return -1;
+}
+
+bool format_filtered(enum frame_format format)
+{
+    return format_table[format].planes && format != FRAME_RGB24 && format != FRAME_BGR24;
 }
 
 const char *frame_size_problem(int width, int height)

@@ -2,9 +2,10 @@
 /* A picture: pixel format, planes, strides, colour description, timestamps.
  *
  * A frame never owns its samples: `plane` points into a ring slot, a mapped camera buffer or
- * a test's array. Samples are 8-bit Y'CbCr. Widths are even; heights are any. A chroma plane
- * of a vertically subsampled format has (height + 1) / 2 rows, the last of which belongs to
- * one luma row where the height is odd. Context: plain data, no thread of its own. */
+ * a test's array. Samples are Y'CbCr of 8 or 16 bits, or R'G'B', of which G' takes the place of
+ * luma and B' and R' that of chroma. Widths are even; heights are any. A chroma plane of a
+ * vertically subsampled format has (height + 1) / 2 rows, the last of which belongs to one luma row
+ * where the height is odd. Context: plain data, no thread of its own. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,18 +15,24 @@
 #define FRAME_COUNT_BLOCK 8 /* luma samples, each way, that share one of a frame's counts */
 
 enum frame_format {
-    FRAME_YUYV, /* packed 4:2:2, Y0 U Y1 V */
-    FRAME_UYVY, /* packed 4:2:2, U Y0 V Y1 */
-    FRAME_NV12, /* 4:2:0, a Y plane and a plane of U V pairs */
-    FRAME_I420, /* 4:2:0, three planes; V4L2 calls it YU12 */
-    FRAME_I422, /* 4:2:2, three planes */
-    FRAME_I444, /* 4:4:4, three planes */
-    FRAME_GREY, /* Y alone */
+    FRAME_YUYV,    /* packed 4:2:2, Y0 U Y1 V */
+    FRAME_UYVY,    /* packed 4:2:2, U Y0 V Y1 */
+    FRAME_NV12,    /* 4:2:0, a Y plane and a plane of U V pairs */
+    FRAME_I420,    /* 4:2:0, three planes; V4L2 calls it YU12 */
+    FRAME_I422,    /* 4:2:2, three planes */
+    FRAME_I444,    /* 4:4:4, three planes */
+    FRAME_GREY,    /* Y alone */
+    FRAME_RGB24,   /* packed, R G B; engines take it as FRAME_I444 (convert.h) */
+    FRAME_BGR24,   /* the same, B G R */
+    FRAME_GREY16,  /* the same as without 16, in words of the machine's order: an 8-bit */
+    FRAME_I420_16, /* sample times 256 is the same level */
+    FRAME_I422_16,
+    FRAME_I444_16,
     FRAME_MJPG, /* one compressed JPEG in plane[0], `bytes` long */
     FRAME_N_FORMATS
 };
 
-/* Where the samples of one component (0 Y, 1 U, 2 V) lie in a format. */
+/* Where the samples of one component (0 Y or G, 1 U or B, 2 V or R) lie in a format. */
 struct component_layout {
     uint8_t plane;
     uint8_t offset; /* bytes from the start of a row */
@@ -44,7 +51,7 @@ struct format_info {
 
 extern const struct format_info format_table[FRAME_N_FORMATS];
 
-enum colour_matrix { COLOUR_BT601, COLOUR_BT709 };
+enum colour_matrix { COLOUR_BT601, COLOUR_BT709, COLOUR_RGB /* no matrix: G', B' and R' */ };
 enum colour_range { COLOUR_LIMITED, COLOUR_FULL };
 
 struct colour {
@@ -83,7 +90,7 @@ struct samples {
 
 struct samples frame_samples(const struct frame *f, int component);
 
-/* The sample at column @x and row @y of a component. */
+/* The sample at column @x and row @y of a component, of 8 or 16 bits. */
 int frame_sample(const struct frame *f, int component, int x, int y);
 
 /* The nearest of the columns, or rows, 0 .. @n - 1: outside of a picture its edge is repeated. */
@@ -133,6 +140,9 @@ struct frame frame_like(const struct frame *like);
 
 /* The format called @name on the command line, or -1. */
 int format_from_name(const char *name);
+
+/* Whether engines take frames of @format: raw ones, but for packed R'G'B'. */
+bool format_filtered(enum frame_format format);
 
 /* NULL when @width x @height is a size that every engine takes, else why not. */
 const char *frame_size_problem(int width, int height);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ONE 256
+#include "picture/colour.h"
+
+#define ONE 256U
 
 struct step {
     uint16_t index, next;
@@ -110,56 +112,92 @@ bool scaler_suits(const struct scaler *s, const struct frame *src)
            s->src.format == src->format;
 }
 
-static void fill(const struct samples *s, uint8_t value)
+/* Bytes of samples. */
+struct sizes {
+    int to, from;
+};
+
+static inline void put(uint8_t *at, uint32_t value, int bytes)
+{
+    const uint16_t word = (uint16_t)value;
+
+    if (bytes == 1)
+        *at = (uint8_t)value;
+    else
+        memcpy(at, &word, sizeof(word));
+}
+
+static inline uint32_t get(const uint8_t *at, struct sizes bytes)
+{
+    uint16_t word;
+
+    if (bytes.from == 1)
+        return bytes.to == 1 ? *at : (uint32_t)*at << 8;
+    memcpy(&word, at, sizeof(word));
+    return bytes.to == 1 ? (word < 0xff80 ? (word + 128U) >> 8 : 255) : word;
+}
+
+/* With an 8-bit level. */
+static void fill(const struct samples *s, int value, int bytes)
 {
     for (int y = 0; y < s->height; y++)
         for (int x = 0; x < s->width; x++)
-            s->base[(size_t)y * s->stride + (size_t)(x * s->step)] = value;
+            put(&s->base[(size_t)y * s->stride + (size_t)(x * s->step)],
+                (uint32_t)value << (8 * (bytes - 1)), bytes);
 }
 
-static void scale_row(uint8_t *out, int step, const struct axis *x, const uint8_t *above,
-                      const uint8_t *below, int weight, int src_step)
+static inline void scale_row(uint8_t *out, int step, const struct axis *x, const uint8_t *above,
+                             const uint8_t *below, uint32_t weight, int src_step,
+                             struct sizes bytes)
 {
     for (int i = 0; i < x->n; i++) {
         const struct step a = x->at[i];
         const int left = a.index * src_step, right = a.next * src_step;
-        const int upper = above[left] * (ONE - a.weight) + above[right] * a.weight;
-        const int lower = below[left] * (ONE - a.weight) + below[right] * a.weight;
+        const uint32_t upper =
+            get(above + left, bytes) * (ONE - a.weight) + get(above + right, bytes) * a.weight;
+        const uint32_t lower =
+            get(below + left, bytes) * (ONE - a.weight) + get(below + right, bytes) * a.weight;
 
-        out[i * step] =
-            (uint8_t)((upper * (ONE - weight) + lower * weight + ONE * ONE / 2) / (ONE * ONE));
+        put(out + i * step, (upper * (ONE - weight) + lower * weight + ONE * ONE / 2) / (ONE * ONE),
+            bytes.to);
     }
 }
 
-static void scale(const struct axis axis[2], const struct samples *to, const struct samples *from)
+static void scale(const struct axis axis[2], const struct samples *to, const struct samples *from,
+                  struct sizes bytes)
 {
     for (int i = 0; i < axis[1].n; i++) {
         const struct step a = axis[1].at[i];
+        uint8_t *out = to->base + (size_t)(axis[1].first + i) * to->stride +
+                       (size_t)(axis[0].first * to->step);
+        const uint8_t *above = from->base + a.index * from->stride;
+        const uint8_t *below = from->base + a.next * from->stride;
 
-        scale_row(to->base + (size_t)(axis[1].first + i) * to->stride +
-                      (size_t)(axis[0].first * to->step),
-                  to->step, &axis[0], from->base + a.index * from->stride,
-                  from->base + a.next * from->stride, a.weight, from->step);
+        if (bytes.to == 1 && bytes.from == 1) /* a loop of its own */
+            scale_row(out, to->step, &axis[0], above, below, a.weight, from->step,
+                      (struct sizes){1, 1});
+        else
+            scale_row(out, to->step, &axis[0], above, below, a.weight, from->step, bytes);
     }
 }
 
 void scaler_run(const struct scaler *s, struct frame *dst, const struct frame *src)
 {
     const int components = format_table[dst->format].components;
-    const uint8_t black = dst->colour.range == COLOUR_LIMITED ? 16 : 0;
+    const struct sizes bytes = {format_table[dst->format].bytes, format_table[src->format].bytes};
 
     for (int c = 0; c < components; c++) {
         const struct samples to = frame_samples(dst, c);
         const struct axis *const axis = s->axis[c > 0];
 
         if (axis[0].n < to.width || axis[1].n < to.height)
-            fill(&to, c ? 128 : black);
+            fill(&to, colour_zero(dst->colour, c), bytes.to);
         if (c < format_table[src->format].components) {
             const struct samples from = frame_samples(src, c);
 
-            scale(axis, &to, &from);
+            scale(axis, &to, &from, bytes);
         } else {
-            fill(&to, 128);
+            fill(&to, 128, bytes.to);
         }
     }
 }

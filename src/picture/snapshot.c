@@ -62,19 +62,15 @@ static uint8_t level(double x)
 static void rgb_row(const struct frame *f, double m[3][3], int y, uint8_t *rgb)
 {
     const struct format_info *const info = &format_table[f->format];
-    const double black = f->colour.range == COLOUR_LIMITED ? 16.0 : 0.0;
-    struct samples s[3];
+    const double unit = info->bytes > 1 ? 1.0 / 256.0 : 1.0;
 
-    for (int c = 0; c < info->components; c++)
-        s[c] = frame_samples(f, c);
     for (int x = 0; x < f->width; x++) {
         double yuv[3] = {0.0, 0.0, 0.0};
 
         for (int c = 0; c < info->components; c++) {
             const int sx = c ? x >> info->hshift : x, sy = c ? y >> info->vshift : y;
 
-            yuv[c] = s[c].base[(size_t)sy * s[c].stride + (size_t)(sx * s[c].step)] -
-                     (c ? 128.0 : black);
+            yuv[c] = frame_sample(f, c, sx, sy) * unit - colour_zero(f->colour, c);
         }
         for (int i = 0; i < 3; i++)
             rgb[3 * x + i] = level(m[i][0] * yuv[0] + m[i][1] * yuv[1] + m[i][2] * yuv[2]);

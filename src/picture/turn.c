@@ -9,7 +9,9 @@ enum frame_format turn_format(struct turn t, enum frame_format format)
 {
     const struct format_info *info = &format_table[format];
 
-    return t.swap && info->hshift != info->vshift ? FRAME_I444 : format;
+    if (!t.swap || info->hshift == info->vshift)
+        return format;
+    return info->bytes > 1 ? FRAME_I444_16 : FRAME_I444;
 }
 
 static void turn_component(const struct samples *to, const struct samples *from, struct turn t)
@@ -33,8 +35,9 @@ static void turn_component(const struct samples *to, const struct samples *from,
 void turn_frame(struct frame *dst, const struct frame *src, struct turn t)
 {
     for (int c = 0; c < format_table[src->format].components; c++) {
-        const struct samples to = frame_samples(dst, c), from = frame_samples(src, c);
+        struct samples to = frame_samples(dst, c), from = frame_samples(src, c);
 
-        turn_component(&to, &from, t);
+        for (int i = 0; i < format_table[src->format].bytes; i++, to.base++, from.base++)
+            turn_component(&to, &from, t); /* one byte of each sample at a time */
     }
 }

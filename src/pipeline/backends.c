@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/url.h"
+
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 #ifndef HAVE_VIDEO
@@ -15,8 +17,14 @@
     "of files only .y4m is built into this program: the others need its feature video, with "      \
     "libavformat, libavcodec and libswscale"
 #define source_video no_video_source
+#define source_network no_network_source
 #define sink_video no_video_sink
+#define NO_NETWORK                                                                                 \
+    "URLs are not built into this program: they need its feature video, with libavformat, "        \
+    "libavcodec and libswscale"
 static const struct source_ops source_video = {.name = "video", .file = true, .missing = NO_VIDEO};
+static const struct source_ops source_network = {
+    .name = "network", .device = true, .reopens = true, .missing = NO_NETWORK};
 static const struct sink_ops sink_video = {.name = "video", .missing = NO_VIDEO};
 #endif
 
@@ -46,10 +54,10 @@ static const struct {
     const struct source_ops *ops;
     bool (*suits)(const char *name); /* NULL: there is nothing more to ask */
 } sources[] = {
-    {"test:*", &source_pattern},    {"auto", &source_v4l2},     {"-", &source_y4m},
-    {"*.y4m", &source_y4m},         {"/dev/fd/*", &source_y4m}, {"/dev/stdin", &source_y4m},
-    {"*", &source_video, is_video}, {"/dev/*", &source_v4l2},   {"*/*", &source_y4m},
-    {"*", &source_y4m, exists},     {"*", &source_v4l2},
+    {"test:*", &source_pattern}, {"*", &source_network, is_url}, {"auto", &source_v4l2},
+    {"-", &source_y4m},          {"*.y4m", &source_y4m},         {"/dev/fd/*", &source_y4m},
+    {"/dev/stdin", &source_y4m}, {"*", &source_video, is_video}, {"/dev/*", &source_v4l2},
+    {"*/*", &source_y4m},        {"*", &source_y4m, exists},     {"*", &source_v4l2},
 };
 
 static const struct {

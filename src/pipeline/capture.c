@@ -10,6 +10,8 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/url.h"
+#include "picture/colour.h"
 
 #define OTHER_NS (2 * NS_PER_S) /* "auto" waits so long for the camera that it lost */
 
@@ -56,8 +58,10 @@ static void close_source(struct capture *c)
 static int prepare_pictures(struct capture *c)
 {
     const struct source *s = c->source;
-    const struct frame shape = {
-        .format = working_format(s->format), .width = s->width, .height = s->height};
+    const struct frame shape = {.format = s->format == FRAME_MJPG ? working_format(s->format)
+                                                                  : c->picture.format,
+                                .width = s->width,
+                                .height = s->height};
     int r;
 
     if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg))
@@ -96,7 +100,7 @@ static void adopt(struct capture *c)
     c->picture = (struct frame){.format = working_format(s->format),
                                 .width = s->width,
                                 .height = s->height,
-                                .colour = s->colour};
+                                .colour = colour_in(working_format(s->format), s->colour)};
     c->fps = s->fps;
 }
 
@@ -105,12 +109,15 @@ static int assume(struct capture *c, struct error *err)
 {
     const struct capture_request *w = &c->request;
     const char *problem;
+    char shown[101];
 
-    (void)snprintf(c->name, sizeof(c->name), "camera '%.100s'", w->name);
+    (void)snprintf(c->name, sizeof(c->name), "camera '%s'",
+                   url_public(w->name, shown, sizeof(shown)));
     c->format = w->format < 0 ? FRAME_YUYV : (enum frame_format)w->format;
     c->picture = (struct frame){.format = working_format(c->format),
                                 .width = w->width ? w->width : ASSUMED_WIDTH,
-                                .height = w->height ? w->height : ASSUMED_HEIGHT};
+                                .height = w->height ? w->height : ASSUMED_HEIGHT,
+                                .colour = colour_in(c->format, (struct colour){0})};
     problem = frame_size_problem(c->picture.width, c->picture.height);
     if (problem)
         return error_usage(err, "size %dx%d: %s", w->width, w->height, problem);
@@ -197,6 +204,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
 
     c->stream = stream;
     c->request = *request;
+    c->stretch = (struct stretch){.min = request->levels[0], .max = request->levels[1]};
     c->wait_fd = -1;
     device_retry_init(&c->retry);
     if (pthread_mutex_init(&c->lock, NULL))
@@ -293,7 +301,7 @@ static bool wait_until(const struct capture *c, int64_t deadline_ns)
 /* Only devices are closed: others may want them, and some have a light. */
 static bool stand_by(struct capture *c, enum stream_state why)
 {
-    if (c->source && c->source->ops->device)
+    if (c->source && c->source->live && c->source->ops->device)
         close_source(c);
     else if (c->source)
         c->source->rested = true;
@@ -380,7 +388,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
     int r = 0;
 
     slot->run = c->run;
-    slot->raw.colour = slot->out.colour = to->colour = image->colour;
+    slot->raw.colour = slot->out.colour = to->colour = colour_in(to->format, image->colour);
     slot->raw.seq = slot->out.seq = image->seq;
     slot->raw.t_capture_ns = slot->out.t_capture_ns = image->t_capture_ns;
     slot->raw.t_show_ns = slot->out.t_show_ns = image->t_show_ns;
@@ -393,6 +401,7 @@ static bool take_picture(struct capture *c, const struct frame *image)
         convert_frame(to, image);
     if (r == 0 && !c->direct)
         scaler_run(c->scaler, &slot->raw, to);
+    stretch_frame(&c->stretch, &slot->raw);
     if (r)
         log_debug("frame %llu: %s", (unsigned long long)image->seq, err.text);
     return r == 0;

@@ -12,6 +12,7 @@
 #include "filter/camera_delay.h"
 #include "picture/convert.h"
 #include "picture/scale.h"
+#include "picture/stretch.h"
 #include "pipeline/ring.h"
 #include "pipeline/stream.h"
 #include "source/source.h"
@@ -24,6 +25,7 @@ struct capture_request {
     int width, height;   /* 0 = the source's choice */
     struct fraction fps; /* 0/0 = the source's choice */
     int format;          /* enum frame_format; -1 = the source's choice */
+    int levels[2];       /* as in struct stretch */
 };
 
 struct capture {
@@ -51,6 +53,7 @@ struct capture {
     bool direct;                 /* pictures need no more than to be decoded or converted */
     struct frame scratch;        /* else: in the source's size; owns its memory */
     struct scaler *scaler;       /* and from there to the slot's */
+    struct stretch stretch;      /* of what is in the slot */
 
     enum stream_state state; /* as published */
     bool lost;               /* from the first trouble until pictures come again */

@@ -47,7 +47,7 @@ void filtering_open(struct filtering *f, struct stream *stream, struct engine *e
     publish_engine(f);
 }
 
-void filtering_connect(struct filtering *f, struct ring *in, struct ring *out, struct slot *slots,
+void filtering_connect(struct filtering *f, struct ring *in, struct fan *out, struct slot *slots,
                        void *memory, size_t bytes)
 {
     f->in = in;
@@ -198,21 +198,22 @@ static int rest(struct filtering *f)
 
 static int finish_job(struct filtering *f);
 
-/* Sees to an engine that has what @filter asks for: the device's own as soon as that does. */
-static int suit(struct filtering *f, const struct filter *filter)
+/* Sees to an engine that has what @filter asks for, with frames of @format: the device's own as
+ * soon as that does. */
+static int suit(struct filtering *f, const struct filter *filter, enum frame_format format)
 {
     int r = 0;
 
-    while (r == 0 && f->n_jobs && !engine_has(f->engine->ops, filter))
+    while (r == 0 && f->n_jobs && !engine_has(f->engine->ops, filter, format))
         r = finish_job(f);
     if (r)
         return r;
-    if (f->lost && !f->rebuild && engine_has(f->lost, filter))
+    if (f->lost && !f->rebuild && engine_has(f->lost, filter, format))
         begin_rebuild(f, NULL);
-    if (engine_has(f->engine->ops, filter))
+    if (engine_has(f->engine->ops, filter, format))
         return 0;
     log_warning("engine %s has no %s: the CPU filters", f->engine->ops->name,
-                engine_limit(f->engine->ops, filter));
+                engine_limit(f->engine->ops, filter, format));
     return rest(f);
 }
 
@@ -220,7 +221,7 @@ static int start_job(struct filtering *f, struct slot *slot)
 {
     struct stream *s = f->stream;
     const struct filter_request w = stream_filter_request(s);
-    int r = suit(f, &w.filter);
+    int r = suit(f, &w.filter, slot->raw.format);
     struct job *j = &f->jobs[f->n_jobs++];
     bool shown;
 
@@ -351,7 +352,7 @@ static int finish_job(struct filtering *f)
     govern(f, j);
     f->n_jobs--;
     memmove(&f->jobs[0], &f->jobs[1], (size_t)f->n_jobs * sizeof(f->jobs[0]));
-    r = ring_put(f->out, &slot);
+    r = fan_put(f->out, &slot);
     if (r)
         stats_not_shown(stream_stats(f->stream), 1);
     f->spare[f->n_spare++] = slot;
@@ -410,7 +411,7 @@ void *filtering_run(void *arg)
         stream_fail(f->stream, r, &err);
         stream_signal(f->stream, STREAM_EVENT_STOP);
     }
-    ring_close(f->out);
+    fan_close(f->out);
     abandon(f);
     return NULL;
 }

@@ -12,8 +12,8 @@
 #include "base/flips.h"
 #include "engine/engine.h"
 #include "filter/governor.h"
+#include "pipeline/fan.h"
 #include "pipeline/restart.h"
-#include "pipeline/ring.h"
 #include "pipeline/stream.h"
 
 #define FILTERING_MAX_DEPTH 8
@@ -49,7 +49,8 @@ struct filtering {
     /* For the log: whether frames pass unfiltered, are filtered each by itself though a mean was
      * asked for, or are averaged without a search for motion. */
     struct flips passing, alone, searchless;
-    struct ring *in, *out;
+    struct ring *in;
+    struct fan *out;
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;
     unsigned run;                            /* of the newest frame that the engine saw */
@@ -64,9 +65,9 @@ void filtering_open(struct filtering *f, struct stream *stream, struct engine *e
                     const struct filtering_config *config);
 void filtering_close(struct filtering *f);
 
-/* Gives the stage its rings and as many @slots as its depth; @memory is that of all slots, which
- * engines pin. Context: main, before the thread starts. */
-void filtering_connect(struct filtering *f, struct ring *in, struct ring *out, struct slot *slots,
+/* Gives the stage its ring and its fan, and as many @slots as its depth; @memory is that of all
+ * slots, which engines pin. Context: main, before the thread starts. */
+void filtering_connect(struct filtering *f, struct ring *in, struct fan *out, struct slot *slots,
                        void *memory, size_t bytes);
 
 /* The thread. */

@@ -7,13 +7,12 @@
 #include "base/log.h"
 #include "pipeline/backends.h"
 
-#define SIGMA_COLOR 18 /* for a start, while auto has measured nothing */
-
 /* Takes over @new with the lock held. */
 static void take_settings(struct pipeline *p, const struct settings *new)
 {
-    const struct filter_request w = pipeline_filter_request(new);
+    const struct filter_request w = pipeline_filter_request(new, p->stages.capture.picture.format);
 
+    pipeline_warn_unused(&p->settings, new);
     p->settings = *new;
     stream_set_filter_request(p->stages.stream, &w);
 }
@@ -106,7 +105,10 @@ bool pipeline_finishes(const struct pipeline *p)
 {
     const struct output *o = &p->stages.output;
 
-    return o->n_outlets && o->outlets[0].ops->finishes;
+    for (int i = 0; i < o->n_writers; i++)
+        if (o->writers[i].outlet.ops->finishes)
+            return true;
+    return false;
 }
 
 int pipeline_done_fd(const struct pipeline *p)
@@ -125,7 +127,7 @@ static bool can_reopen(const struct pipeline *p, const struct settings *new)
 {
     const struct source_ops *ops = source_for(new->input);
 
-    return stream_live(p->stages.stream) && !p->stages.output.truth_source && ops->reopens &&
+    return stream_live(p->stages.stream) && !p->stages.output.tally.truth_source && ops->reopens &&
            (ops->device || new->fps.num);
 }
 
@@ -136,12 +138,13 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
 
     (void)pthread_mutex_lock(&p->settings_lock);
     for (const struct key *k = key_table; k->name; k++) {
-        char before[SETTINGS_PATH_MAX], after[SETTINGS_PATH_MAX];
+        char before[SETTINGS_VALUE_MAX], after[SETTINGS_VALUE_MAX];
 
         settings_get(&p->settings, k, before, sizeof(before));
         settings_get(new, k, after, sizeof(after));
         if (!strcmp(before, after))
             continue;
+        settings_show(new, k, after, sizeof(after));
         if (k->live || (k->reopens && reopenable))
             log_info("%s = %s", k->name, after);
         else
@@ -160,14 +163,16 @@ void pipeline_apply(struct pipeline *p, const struct settings *new)
 int pipeline_set(struct pipeline *p, const char *name, const char *value, struct error *err)
 {
     const struct key *k = key_find(name);
+    struct settings new;
     int r;
 
     if (k && !k->live)
         return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
     (void)pthread_mutex_lock(&p->settings_lock);
-    r = settings_change(&p->settings, name, value, err);
+    new = p->settings;
+    r = settings_change(&new, name, value, err);
     if (r == 0)
-        take_settings(p, &p->settings);
+        take_settings(p, &new);
     (void)pthread_mutex_unlock(&p->settings_lock);
     return r;
 }
@@ -196,12 +201,12 @@ void pipeline_devices_changed(struct pipeline *p)
 
 int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err)
 {
-    return output_snapshot(&p->stages.output, name, err);
+    return tally_snapshot(&p->stages.output.tally, name, err);
 }
 
 int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err)
 {
-    return output_snapshot_result(&p->stages.output, path, size, err);
+    return tally_snapshot_result(&p->stages.output.tally, path, size, err);
 }
 
 void pipeline_status(struct pipeline *p, struct status *ret)
@@ -220,7 +225,7 @@ void pipeline_status(struct pipeline *p, struct status *ret)
 void pipeline_abandon(struct pipeline *p)
 {
     atomic_store(&p->ended, true);
-    output_abandon(&p->stages.output);
+    tally_abandon(&p->stages.output.tally);
 }
 
 int pipeline_result(struct pipeline *p)

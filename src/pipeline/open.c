@@ -3,74 +3,47 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file_id.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "base/url.h"
 #include "engine/table.h"
 #include "pipeline/backends.h"
 
-/* Writing to a file that is read, or twice to one, would destroy it. Compared before any picture
- * file or the trace is opened; the file of the statistics is open, but as it was. */
-static int check_files(const struct settings *s, struct error *err)
+/* By what the pictures are, which stays so. */
+static void request_filter(struct pipeline *p)
 {
-    const bool reads = source_for(s->input)->file;
-    const bool writes = strcmp(s->output, "auto") && !sink_for(s->output)->discards;
-    const struct {
-        const char *what, *path;
-    } written[] = {
-        {"output", writes ? s->output : ""}, {"statistics", s->stats}, {"trace", s->trace}};
-    struct file_id input, ids[3];
-    const bool has_input = reads && !file_id_get(s->input, STDIN_FILENO, &input) &&
-                           (input.type == 0 || S_ISREG(input.type) || S_ISFIFO(input.type));
+    const struct settings *s = &p->settings;
+    const enum frame_format format = p->stages.capture.picture.format;
+    const struct filter_request w = pipeline_filter_request(s, format);
+    struct filter asked;
 
-    for (int i = 0; i < 3; i++) {
-        if (!*written[i].path || file_id_get(written[i].path, STDOUT_FILENO, &ids[i])) {
-            ids[i] = (struct file_id){.dev = (dev_t)-1};
-            continue;
-        }
-        if (has_input && file_id_equal(&ids[i], &input))
-            return error_usage(err, "'%s' is read and would be overwritten: choose another name",
-                               written[i].path);
-        for (int k = 0; k < i; k++)
-            if (file_id_equal(&ids[i], &ids[k]) && !file_id_is_null(&ids[i]))
-                return error_usage(
-                    err, "%s '%.150s' and %s '%.150s' are the same file: choose another name",
-                    written[k].what, written[k].path, written[i].what, written[i].path);
-    }
-    return 0;
-}
-
-/* What can be seen to be wrong before anything is opened or written. */
-static int check_request(const struct settings *s, struct error *err)
-{
-    if (source_for(s->input)->missing)
-        return error_set(err, -ENOTSUP, "'%.120s': %s", s->input, source_for(s->input)->missing);
-    if (!sink_for(s->output))
-        return error_usage(err,
-                           "output '%s': must be auto, /dev/videoN, - or null:, or a file that "
-                           "ends in .mp4, .mkv, "
-                           ".webm, .mov, .png, .jpg or .y4m",
-                           s->output);
-    if (sink_for(s->output)->missing)
-        return error_set(err, -ENOTSUP, "'%.120s': %s", s->output, sink_for(s->output)->missing);
-    if (s->preview && window_sink->missing)
-        return error_set(err, -ENOTSUP, "%s", window_sink->missing);
-    return check_files(s, err);
+    settings_filter(s, &asked);
+    if (filter_looks_back(&asked) && !filter_looks_back(&w.filter))
+        log_info("pictures of 16 bits: each is filtered by itself, with sigma-color %g",
+                 w.filter.sigma_color);
+    if (s->levels[1] && format != FRAME_GREY16)
+        log_warning("levels: only grey of 16 bits has them to choose from, not %s",
+                    format_table[format].name);
+    stream_set_filter_request(p->stages.stream, &w);
 }
 
 static int open_capture(struct pipeline *p, struct error *err)
 {
     const struct capture_request request = pipeline_capture_request(&p->settings);
+    const int r =
+        capture_open(&p->stages.capture, p->stages.stream, &request, p->settings.wait, err);
 
-    return capture_open(&p->stages.capture, p->stages.stream, &request, p->settings.wait, err);
+    if (r == 0)
+        request_filter(p);
+    return r;
 }
 
 /* A latency budget that was asked for has to hold; that of a configuration file is for cameras. */
 static int check_budget(const struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
+    char shown[SETTINGS_PATH_MAX];
 
     if (stream_live(p->stages.stream) || !s->budget_asked || s->latency_budget <= 0)
         return 0;
@@ -78,33 +51,36 @@ static int check_budget(const struct pipeline *p, struct error *err)
                        "latency-budget: '%s' is not live: each of its frames gets the whole "
                        "filter, however long that takes (leave the option out, or use it with a "
                        "camera, or with test: and --fps)",
-                       s->input);
+                       url_public(s->input, shown, sizeof(shown)));
 }
 
 static int open_filtering(struct pipeline *p, struct error *err)
 {
-    const struct filtering_config config = {
+    struct filtering_config config = {
         .engine = {.threads = p->settings.threads, .autotune = p->settings.autotune},
         .stand_in = &engine_simd,
         .rest_ns = FILTERING_REST_NS,
     };
     struct engine *engine;
-    const int r = engine_open(&engine, engine_table, p->settings.engine, &config.engine, err);
+    int r;
 
+    memcpy(config.engine.device, p->settings.device, sizeof(config.engine.device));
+    r = engine_open(&engine, engine_table, p->settings.engine, &config.engine, err);
     if (r == 0)
         filtering_open(&p->stages.filtering, p->stages.stream, engine, &config);
     return r;
 }
 
-static struct sink_config sink_request(const struct pipeline *p)
+static struct sink_config sink_request(const struct pipeline *p, const char *name)
 {
     const struct source *source = p->stages.capture.source;
     const struct fraction tick = source ? source->tick : (struct fraction){0, 0};
 
     return (struct sink_config){
-        .name = p->output_name,
+        .name = name,
         .picture = p->stages.capture.picture,
         .format = p->settings.output_format,
+        .depth = source ? source->depth : 0,
         .fps = p->stages.capture.fps,
         .pace = !stream_live(p->stages.stream),
         .stop_fd = stream_fd(p->stages.stream, STREAM_EVENT_STOP),
@@ -116,12 +92,16 @@ static struct sink_config sink_request(const struct pipeline *p)
     };
 }
 
-static int open_output(struct pipeline *p, struct error *err)
+static int open_outputs(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
-    const struct sink_config config = sink_request(p);
-    const int r = output_open(&p->stages.output, sink_for(s->output), &config, s->wait, err);
+    int r = 0;
 
+    for (int i = 0; i < p->n_outputs && r == 0; i++) {
+        const struct sink_config config = sink_request(p, p->outputs[i]);
+
+        r = output_open(&p->stages.output, sink_for(config.name), &config, s->wait, err);
+    }
     /* A window alone is enough where no other output was asked for by name. */
     if (r && r != -ECANCELED && s->preview && !strcmp(s->output, "auto")) {
         log_info("%s; the window is the only output", err->text);
@@ -130,19 +110,27 @@ static int open_output(struct pipeline *p, struct error *err)
     return r;
 }
 
+/* Whether somebody gets to see what goes to the outputs so far. */
+static bool anything_seen(const struct output *o)
+{
+    for (int i = 0; i < o->n_writers; i++)
+        if (!o->writers[i].outlet.ops->discards)
+            return true;
+    return false;
+}
+
 static int open_preview(struct pipeline *p, struct error *err)
 {
-    struct sink_config config = sink_request(p);
+    struct sink_config config = sink_request(p, "preview");
 
-    config.name = "preview";
     config.format = -1;
-    config.alone = !p->stages.output.n_outlets || p->stages.output.outlets[0].ops->discards;
+    config.alone = !anything_seen(&p->stages.output);
     return output_open(&p->stages.output, window_sink, &config, false, err);
 }
 
 static void fill_status(struct pipeline *p)
 {
-    const struct sink *sink = p->stages.output.outlets[0].sink;
+    const struct sink *sink = p->stages.output.writers[0].outlet.sink;
     const struct frame *picture = sink ? &sink->picture : &p->stages.capture.picture;
     struct status *s = &p->opened;
 
@@ -161,26 +149,42 @@ static void fill_status(struct pipeline *p)
 static int decide_on_demand(struct pipeline *p, struct error *err)
 {
     const struct settings *s = &p->settings;
-    const struct outlet *first = &p->stages.output.outlets[0];
-    const bool device = p->stages.capture.request.ops->device;
+    const struct output *o = &p->stages.output;
+    int n_cameras = 0;
+    const bool device = p->stages.capture.request.ops->device && stream_live(p->stages.stream);
 
-    if (s->on_demand == ON_DEMAND_ON && !first->ops->virtual_camera)
-        return error_usage(err, "on-demand: the output must be a virtual camera, not '%s'",
-                           s->output);
-    if (s->on_demand == ON_DEMAND_ON ||
-        (s->on_demand == ON_DEMAND_AUTO && device && first->ops->virtual_camera &&
-         p->stages.output.n_outlets == 1 && !s->frames && !*s->trace))
-        output_release_unread(&p->stages.output);
+    for (int i = 0; i < o->n_writers; i++)
+        n_cameras += o->writers[i].outlet.ops->virtual_camera;
+    if (s->on_demand == ON_DEMAND_ON && !n_cameras)
+        return error_usage(err, "on-demand: an output must be a virtual camera, not '%s'",
+                           p->outputs[0]);
+    if (s->on_demand == ON_DEMAND_ON || (s->on_demand == ON_DEMAND_AUTO && device &&
+                                         n_cameras == o->n_writers && !s->frames && !*s->trace))
+        tally_release_unread(&p->stages.output.tally);
     return 0;
+}
+
+static int connect_stages(struct pipeline *p, struct error *err)
+{
+    const bool live = stream_live(p->stages.stream);
+    const int n_outputs = p->stages.output.n_writers + p->settings.preview;
+
+    return stages_connect(&p->stages, live ? RING_LATEST : RING_LOSSLESS, n_outputs, err);
+}
+
+/* Whether the pictures have other levels than the source gives them, and knows them clean. */
+static bool stretched(const struct pipeline *p)
+{
+    return p->settings.levels[1] && p->stages.capture.picture.format == FRAME_GREY16;
 }
 
 /* The window comes last: it may ask for the state of all the rest as soon as it stands. */
 static int open_all(struct pipeline *p, struct error *err)
 {
-    int r = check_request(&p->settings, err);
+    int r = pipeline_check(p, err);
 
     if (r == 0 && *p->settings.trace)
-        r = output_trace(&p->stages.output, p->settings.trace, err);
+        r = tally_trace(&p->stages.output.tally, p->settings.trace, err);
     if (r == 0)
         r = open_capture(p, err);
     if (r == 0)
@@ -188,17 +192,31 @@ static int open_all(struct pipeline *p, struct error *err)
     if (r == 0)
         r = open_filtering(p, err);
     if (r == 0)
-        r = open_output(p, err);
+        r = open_outputs(p, err);
     if (r == 0)
-        r = stages_connect(&p->stages, stream_live(p->stages.stream) ? RING_LATEST : RING_LOSSLESS,
-                           err);
-    if (r == 0 && *p->settings.stats && p->stages.capture.source)
-        r = output_measure(&p->stages.output, p->stages.capture.source, err);
+        r = connect_stages(p, err);
+    if (r == 0 && *p->settings.stats && p->stages.capture.source && !stretched(p))
+        r = tally_measure(&p->stages.output.tally, p->stages.capture.source, err);
     if (r == 0 && p->settings.preview)
         r = open_preview(p, err);
     if (r == 0)
         r = decide_on_demand(p, err);
     return r;
+}
+
+/* What goes where. */
+static void log_outputs(struct pipeline *p)
+{
+    const struct output *o = &p->stages.output;
+    char names[640] = "";
+    struct status status;
+
+    for (int i = 0; i < o->n_writers; i++)
+        list_add(names, sizeof(names), ", ", outlet_name(&o->writers[i].outlet));
+    pipeline_status(p, &status);
+    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->stages.capture.name, status.width,
+             status.height, status.format_in, status.engine, status.device, names,
+             status.format_out);
 }
 
 /* A failure leaves nothing to finish. */
@@ -218,8 +236,6 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
                   struct error *err)
 {
     struct pipeline *p = calloc(1, sizeof(*p));
-    struct status status;
-    struct filter_request request;
     int r;
 
     if (!p)
@@ -230,20 +246,15 @@ int pipeline_open(struct pipeline **ret, const struct settings *settings, int st
         free(p);
         return error_set(err, r, "cannot set up the pipeline: %s", strerror(-r));
     }
-    (void)snprintf(p->output_name, sizeof(p->output_name), "%s", settings->output);
     p->control = pipeline_sink_control(p);
-    request = pipeline_filter_request(settings);
-    stream_set_filter_request(p->stages.stream, &request);
     r = open_all(p, err);
     if (r) {
         (void)pipeline_close(p);
         return r;
     }
+    pipeline_warn_unused(NULL, settings);
     fill_status(p);
-    pipeline_status(p, &status);
-    log_info("%s, %dx%d %s -> %s (%s) -> %s, %s", p->stages.capture.name, status.width,
-             status.height, status.format_in, status.engine, status.device,
-             outlet_name(&p->stages.output.outlets[0]), status.format_out);
+    log_outputs(p);
     *ret = p;
     return 0;
 }

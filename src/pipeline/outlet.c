@@ -90,7 +90,7 @@ static void lose(struct outlet *o, int code, const struct error *why)
     if (o->sink)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
-    stream_set_no_output(o->stream, why->text);
+    (void)snprintf(o->trouble, sizeof(o->trouble), "%.159s", why->text);
     /* What happened before is no reason to try at once. */
     o->retry.changes = stream_device_changes(o->stream);
     device_retry_fails(&o->retry, code, o->config.name);
@@ -141,6 +141,14 @@ const char *outlet_name(const struct outlet *o)
     return o->sink ? o->sink->name : o->config.name;
 }
 
+void outlet_state(struct outlet *o, struct stream_output *ret)
+{
+    *ret = (struct stream_output){.virtual_camera = o->sink && o->ops->virtual_camera};
+    (void)snprintf(ret->name, sizeof(ret->name), "%.159s", outlet_name(o));
+    memcpy(ret->trouble, o->trouble, sizeof(ret->trouble));
+    ret->readers = ret->virtual_camera ? o->ops->readers(o->sink) : -1;
+}
+
 /* Whether there is a sink to write to: tries to open a lost one when it is time, or when a device
  * came, went or was released. */
 static bool available(struct outlet *o)
@@ -161,7 +169,7 @@ static bool available(struct outlet *o)
         return false;
     }
     log_info("%s can be used", o->sink->name);
-    stream_set_no_output(o->stream, "");
+    o->trouble[0] = '\0';
     return true;
 }
 

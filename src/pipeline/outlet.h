@@ -1,7 +1,7 @@
 #pragma once
 /* A sink and what is needed to feed it: pictures in its layout and size, a card while
  * there are none, and another try while a virtual camera is not to be had.
- * Context: opened and closed by main, the rest is the output thread's. */
+ * Context: opened and closed by main, the rest is its output thread's. */
 #include "picture/scale.h"
 #include "pipeline/stream.h"
 #include "sink/sink.h"
@@ -23,6 +23,7 @@ struct outlet {
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
     struct device_retry retry; /* of a lost sink */
+    char trouble[160];         /* why it is lost; else empty */
 };
 
 /* @wait: the outlet retries a device that is not there. */
@@ -38,6 +39,9 @@ bool outlet_wants_card(const struct outlet *o);
 
 /* In words, also while it is lost. */
 const char *outlet_name(const struct outlet *o);
+
+/* Says what it is like in @ret, but for what was written. */
+void outlet_state(struct outlet *o, struct stream_output *ret);
 
 /* Writes @f, and to a sink that compares @before. 0; -EAGAIN: the device is lost, which has been
  * logged; other errors are for good. */

@@ -49,7 +49,7 @@ void pipeline_sleep(struct pipeline *p, bool asleep);
 void pipeline_devices_changed(struct pipeline *p);
 
 /* Begins to write the next frame before and after the filter to files, and tells what came of it;
- * see output_snapshot(). */
+ * see tally_snapshot(). */
 int pipeline_snapshot(struct pipeline *p, const char *name, struct error *err);
 int pipeline_snapshot_result(struct pipeline *p, char *path, size_t size, struct error *err);
 

@@ -1,8 +1,17 @@
 #include "pipeline/parts.h"
 
+#include "base/log.h"
 #include "pipeline/backends.h"
 
-struct filter_request pipeline_filter_request(const struct settings *s)
+/* Of samples of 16 bits nothing is known of the frames before, and not how noisy they are. */
+static void leave_time_out(struct filter *f)
+{
+    f->temporal = 1;
+    if (f->sigma_color <= 0.0)
+        f->sigma_color = SIGMA_COLOR;
+}
+
+struct filter_request pipeline_filter_request(const struct settings *s, enum frame_format format)
 {
     struct filter_request w = {
         .latency_budget = s->latency_budget,
@@ -10,7 +19,17 @@ struct filter_request pipeline_filter_request(const struct settings *s)
     };
 
     settings_filter(s, &w.filter);
+    if (format_table[format].bytes > 1)
+        leave_time_out(&w.filter);
     return w;
+}
+
+void pipeline_warn_unused(const struct settings *before, const struct settings *s)
+{
+    if (settings_time_unused(s) && !(before && settings_time_unused(before)))
+        log_warning("temporal = %d has no effect with filter = %s: the mean over frames needs "
+                    "filter = bilateral",
+                    s->temporal, key_find("filter")->choices[s->filter]);
 }
 
 struct capture_request pipeline_capture_request(const struct settings *s)
@@ -21,6 +40,7 @@ struct capture_request pipeline_capture_request(const struct settings *s)
         .height = s->height,
         .fps = s->fps,
         .format = s->format,
+        .levels = {s->levels[0], s->levels[1]},
     };
 
     (void)snprintf(w.name, sizeof(w.name), "%s", s->input);

@@ -30,6 +30,11 @@ struct slot {
     /* Where `y4m_tags` of both frames points, and `counts` of the second. */
     char y4m_tags[Y4M_LINE_MAX];
     uint8_t *counts;
+
+    /* The fan's own (pipeline/fan.h), but for the number, which all may read. */
+    uint64_t number; /* of those that the filter stage handed on */
+    int n_users;     /* readers that hold it, or have yet to take it */
+    bool shown;      /* by one of them */
 };
 
 enum ring_policy {

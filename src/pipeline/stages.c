@@ -1,6 +1,7 @@
 #include "pipeline/stages.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,62 +49,72 @@ static int make_slots(struct stages *s, int n, struct error *err)
     return 0;
 }
 
-int stages_connect(struct stages *s, enum ring_policy policy, struct error *err)
+int stages_connect(struct stages *s, enum ring_policy policy, int n_outputs, struct error *err)
 {
-    const int capacity = policy == RING_LATEST ? 1 : STAGES_LOSSLESS_CAPACITY;
+    const int n_captured = policy == RING_LATEST ? 1 : STAGES_LOSSLESS_CAPACITY;
+    const int n_filtered = fan_capacity(policy, n_outputs);
     struct slot *next = s->slots;
-    const int r = make_slots(s, 2 * capacity + 1 + s->filtering.depth + 1, err);
+    const int r = make_slots(s, n_captured + n_filtered + 1 + s->filtering.depth, err);
 
     if (r)
         return r;
-    if (ring_create(&s->captured, policy, capacity) || ring_create(&s->filtered, policy, capacity))
+    if (ring_create(&s->captured, policy, n_captured) ||
+        fan_create(&s->filtered, policy, n_outputs))
         return error_set(err, -ENOMEM, "out of memory for the rings");
-    for (int i = 0; i < capacity; i++) {
+    for (int i = 0; i < n_captured; i++)
         ring_add(s->captured, next++);
-        ring_add(s->filtered, next++);
-    }
+    for (int i = 0; i < n_filtered; i++)
+        fan_add(s->filtered, next++);
     capture_connect(&s->capture, s->captured, next++);
-    output_connect(&s->output, s->filtered, next++);
+    output_connect(&s->output, s->filtered);
     filtering_connect(&s->filtering, s->captured, s->filtered, next, s->memory, s->bytes);
+    return 0;
+}
+
+static int start(struct stages *s, const char *name, void *(*run)(void *), void *arg,
+                 struct error *err)
+{
+    const int r = thread_start(&s->threads[s->n_threads], name, run, arg);
+
+    if (r)
+        return error_set(err, r, "cannot start thread %s: %s", name, strerror(-r));
+    s->n_threads++;
     return 0;
 }
 
 int stages_start(struct stages *s, struct error *err)
 {
-    const struct {
-        const char *name;
-        void *(*run)(void *);
-        void *stage;
-    } stages[3] = {
-        {"output", output_run, &s->output},
-        {"filter", filtering_run, &s->filtering},
-        {"capture", capture_run, &s->capture},
-    };
+    int r = 0;
 
-    for (int i = 0; i < 3; i++) {
-        const int r = thread_start(&s->threads[i], stages[i].name, stages[i].run, stages[i].stage);
+    tally_begin(&s->output.tally);
+    for (int i = 0; i < s->output.n_writers && r == 0; i++) {
+        char name[24] = "output"; /* of at most 15 characters, with one digit */
 
-        if (r)
-            return error_set(err, r, "cannot start thread %s: %s", stages[i].name, strerror(-r));
-        s->n_threads++;
+        if (i > 0)
+            (void)snprintf(name, sizeof(name), "output-%d", i + 1);
+        r = start(s, name, writer_run, &s->output.writers[i], err);
     }
-    return 0;
+    if (r == 0)
+        r = start(s, "filter", filtering_run, &s->filtering, err);
+    if (r == 0)
+        r = start(s, "capture", capture_run, &s->capture, err);
+    return r;
 }
 
 void stages_stats(struct stages *s, struct stats *ret)
 {
     stats_snapshot(stream_stats(s->stream), ret);
     ret->frames_dropped +=
-        ret->frames_not_shown + ring_dropped(s->captured) + ring_dropped(s->filtered);
+        ret->frames_not_shown + ring_dropped(s->captured) + fan_dropped(s->filtered);
 }
 
 void stages_join(struct stages *s)
 {
     /* Those that did start must not wait for those that did not. */
-    if (s->n_threads && s->n_threads < 3) {
+    if (s->n_threads && s->n_threads < 2 + s->output.n_writers) {
         stream_signal(s->stream, STREAM_EVENT_STOP);
         ring_close(s->captured);
-        ring_close(s->filtered);
+        fan_close(s->filtered);
     }
     for (int i = 0; i < s->n_threads; i++)
         (void)pthread_join(s->threads[i], NULL);
@@ -121,7 +132,7 @@ int stages_close(struct stages *s)
     if (s->memory)
         (void)munmap(s->memory, s->bytes);
     ring_destroy(s->captured);
-    ring_destroy(s->filtered);
+    fan_destroy(s->filtered);
     result = stream_result(s->stream);
     stream_destroy(s->stream);
     return result ? result : r;

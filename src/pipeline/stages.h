@@ -1,9 +1,9 @@
 #pragma once
-/* The three stages and what is between them: two rings, the slots, and the threads.
+/* The three stages and what is between them: a ring, a fan, the slots, and the threads.
  *
  * They are opened one by one, from the front: capture_open(), filtering_open(), output_open(), all
  * with the stream of stages_init(). stages_connect() then makes the slots, for the pictures that
- * capture announces, and gives every stage its ends of the rings. Context: main, where nothing else
+ * capture announces, and gives every stage its ends. Context: main, where nothing else
  * is said. */
 #include <pthread.h>
 
@@ -15,8 +15,9 @@
 #include "pipeline/stream.h"
 
 #define STAGES_LOSSLESS_CAPACITY 2
-/* Both rings, and the slots that the stages hold. */
-#define STAGES_MAX_SLOTS (2 * STAGES_LOSSLESS_CAPACITY + 1 + FILTERING_MAX_DEPTH + 1)
+/* Of ring and fan, and what capture and filtering hold. */
+#define STAGES_MAX_SLOTS (2 * STAGES_LOSSLESS_CAPACITY + FAN_MAX_READERS + 1 + FILTERING_MAX_DEPTH)
+#define STAGES_MAX_THREADS (2 + OUTPUT_MAX_WRITERS)
 
 struct stages {
     struct stream *stream;
@@ -24,23 +25,26 @@ struct stages {
     struct filtering filtering;
     struct output output;
 
-    struct ring *captured, *filtered;
+    struct ring *captured;
+    struct fan *filtered;
     struct slot slots[STAGES_MAX_SLOTS];
     void *memory; /* of all slots */
     size_t bytes;
-    pthread_t threads[3];
+    pthread_t threads[STAGES_MAX_THREADS];
     int n_threads;
 };
 
 /* @s is zero; arguments and errors as of stream_create(). A failure leaves nothing to close. */
 int stages_init(struct stages *s, int stop_fd, uint64_t max_frames);
 
-int stages_connect(struct stages *s, enum ring_policy policy, struct error *err);
+/* @n_outputs: so many there will be when the threads start. */
+int stages_connect(struct stages *s, enum ring_policy policy, int n_outputs, struct error *err);
 
 /* Starts the threads. A failure leaves those that did start to stages_join(). */
 int stages_start(struct stages *s, struct error *err);
 
-/* The counts so far, with what the rings dropped. Context: any thread, once they are connected. */
+/* The counts so far, with what was dropped between the stages. Context: any thread, once they are
+ * connected. */
 void stages_stats(struct stages *s, struct stats *ret);
 
 /* Waits for the threads, which a stop or the end of the stream lets end. */

@@ -159,6 +159,13 @@ void stats_output(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int 
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+void stats_late(struct stats_recorder *r)
+{
+    (void)pthread_mutex_lock(&r->lock);
+    r->s.frames_out++;
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
 void stats_not_shown(struct stats_recorder *r, uint64_t n)
 {
     (void)pthread_mutex_lock(&r->lock);

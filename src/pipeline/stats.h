@@ -59,14 +59,17 @@ void stats_destroy(struct stats_recorder *r);
 void stats_input(struct stats_recorder *r, uint64_t in, uint64_t dropped, uint64_t bad,
                  uint64_t reconnects);
 
-/* One frame has left. Times in ns by span. Context: the output thread. */
+/* One frame has left. Times in ns by span. Context: an output thread. */
 void stats_output(struct stats_recorder *r, const int64_t span_ns[N_SPANS], int radius_requested,
                   int radius, int64_t t_now_ns);
+
+/* One has left after newer ones: it counts, and its times do not. Context: an output thread. */
+void stats_late(struct stats_recorder *r);
 
 /* @n frames that were delivered are not shown: they count as dropped. */
 void stats_not_shown(struct stats_recorder *r, uint64_t n);
 
-/* Squared errors of one frame against its truth. Context: the output thread. */
+/* Squared errors of one frame against its truth. Context: an output thread. */
 void stats_quality(struct stats_recorder *r, double noisy_error, double filtered_error);
 
 void stats_snapshot(struct stats_recorder *r, struct stats *ret);

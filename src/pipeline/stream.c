@@ -1,6 +1,7 @@
 #include "pipeline/stream.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
+#include "base/text.h"
 
 struct stream {
     int fds[STREAM_N_EVENTS];
@@ -25,9 +27,10 @@ struct stream {
     unsigned device_changes;
     int64_t t_ended_ns; /* when the state last was not STREAM_RUNS any more */
     enum stream_state state;
-    char reason[160], no_output[160]; /* why the camera is lost, and the virtual one */
+    char reason[160]; /* why the camera is lost */
     char engine[16], device[128];
-    int readers;
+    struct stream_output outputs[STREAM_MAX_OUTPUTS];
+    int n_outputs;
     uint64_t n_rounds;
     struct stream_feedback feedback;
 };
@@ -66,7 +69,6 @@ int stream_create(struct stream **ret, int stop_fd, uint64_t max_frames)
         s->fds[i] = -1;
     s->fds[STREAM_EVENT_STOP] = stop_fd;
     s->max_frames = max_frames;
-    s->readers = -1;
     r = stats_create(&s->stats);
     if (r == 0)
         r = make_events(s);
@@ -108,15 +110,11 @@ bool stream_stopping(const struct stream *s)
 
 void stream_fail(struct stream *s, int code, const struct error *err)
 {
-    bool first;
-
     lock(s);
-    first = !s->result;
-    if (first)
+    if (!s->result)
         s->result = code;
     unlock(s);
-    if (first)
-        log_error("%s", err->text);
+    log_error("%s", err->text);
 }
 
 int stream_result(struct stream *s)
@@ -277,20 +275,49 @@ void stream_set_engine(struct stream *s, const char *engine, const char *device)
     unlock(s);
 }
 
-void stream_set_no_output(struct stream *s, const char *why)
+/* Context: with the lock, as for the next. */
+static int count_readers(const struct stream *s)
 {
-    lock(s);
-    (void)snprintf(s->no_output, sizeof(s->no_output), "%.159s", why);
-    unlock(s);
-    stream_signal(s, STREAM_EVENT_CHANGE);
+    int n = 0, n_cameras = 0;
+
+    for (int i = 0; i < s->n_outputs; i++) {
+        const struct stream_output *o = &s->outputs[i];
+
+        if (!o->virtual_camera)
+            continue;
+        if (o->readers < 0)
+            return -1;
+        n_cameras++;
+        n += o->readers;
+    }
+    return n_cameras ? n : -1;
 }
 
-void stream_round(struct stream *s, int readers)
+/* Why no output can be written to; empty: one can. */
+static const char *no_output(const struct stream *s)
 {
+    for (int i = 0; i < s->n_outputs; i++)
+        if (!*s->outputs[i].trouble)
+            return "";
+    return s->n_outputs ? s->outputs[0].trouble : "";
+}
+
+int stream_round(struct stream *s, int i, const struct stream_output *output)
+{
+    bool changes;
+    int readers;
+
     lock(s);
-    s->readers = readers;
+    changes = strcmp(s->outputs[i].trouble, output->trouble) != 0;
+    s->outputs[i] = *output;
+    if (i == s->n_outputs)
+        s->n_outputs++;
     s->n_rounds++;
+    readers = count_readers(s);
     unlock(s);
+    if (changes)
+        stream_signal(s, STREAM_EVENT_CHANGE);
+    return readers;
 }
 
 void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback)
@@ -325,19 +352,39 @@ static double sigma_color_in_use(const struct stream *s)
                                : filter_auto_sigma_color(&f, sqrt(3.0) * s->feedback.noise);
 }
 
+/* Says in @text what each of the outputs is like. Context: with the lock. */
+static void tell_outputs(const struct stream *s, char *text, size_t size)
+{
+    *text = '\0';
+    for (int i = 0; i < s->n_outputs; i++) {
+        const struct stream_output *o = &s->outputs[i];
+        char one[400];
+        int n = snprintf(one, sizeof(one), "%s: ", o->name);
+
+        if (*o->trouble)
+            n += snprintf(one + n, sizeof(one) - (size_t)n, "%s", o->trouble);
+        else
+            n += snprintf(one + n, sizeof(one) - (size_t)n, "%" PRIu64 " frames", o->n_written);
+        if (!*o->trouble && o->virtual_camera && o->readers >= 0)
+            (void)snprintf(one + n, sizeof(one) - (size_t)n, ", %d readers", o->readers);
+        list_add(text, size, "; ", one);
+    }
+}
+
 void stream_fill_status(struct stream *s, struct status *ret)
 {
-    bool no_output;
+    const char *nowhere;
 
     lock(s);
-    no_output = *s->no_output && s->state != STREAM_LOST;
+    nowhere = s->state == STREAM_LOST ? "" : no_output(s);
     (void)snprintf(ret->state, sizeof(ret->state), "%s",
-                   no_output ? "no virtual camera" : stream_state_name(s->state));
-    memcpy(ret->reason, no_output ? s->no_output : s->reason, sizeof(ret->reason));
+                   *nowhere ? "no virtual camera" : stream_state_name(s->state));
+    memcpy(ret->reason, *nowhere ? nowhere : s->reason, sizeof(ret->reason));
+    tell_outputs(s, ret->outputs, sizeof(ret->outputs));
     memcpy(ret->engine, s->engine, sizeof(ret->engine));
     memcpy(ret->device, s->device, sizeof(ret->device));
     ret->asleep = s->state == STREAM_ASLEEP;
-    ret->readers = s->readers;
+    ret->readers = count_readers(s);
     ret->n_rounds = s->n_rounds;
     ret->sigma_color = sigma_color_in_use(s);
     ret->sigma_space = s->request.filter.sigma_space;

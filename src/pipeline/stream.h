@@ -1,12 +1,11 @@
 #pragma once
-/* What the three stages of the pipeline and main share beside the rings between the stages. Each
- * stage is a thread that owns one end: capture.h the source, filtering.h the engine and the
- * governor, output.h the sinks.
+/* What the three stages of the pipeline and main share beside the slots. Each stage owns one end:
+ * capture.h the source, filtering.h the engine and the governor, output.h the sinks.
  *
  * The stream ends from the front: capture closes its ring and leaves, filtering empties that,
- * closes the next and leaves, output empties that and tells main. A stage that fails records why.
- * Capture then ends the stream as ever, so that what it got is still shown; the others close the
- * rings on their sides and ask for a stop.
+ * closes the fan and leaves, the outputs empty that and the last one tells main. A stage that fails
+ * records why. Capture then ends the stream as ever, so that what it got is still shown; filtering
+ * closes what is on its sides and asks for a stop, and so does the last output that fails.
  *
  * All is plain data, copied in and out under one lock. Context: any thread, where nothing else is
  * said. */
@@ -30,7 +29,7 @@ void stream_destroy(struct stream *s);
 
 enum stream_event {
     STREAM_EVENT_STOP,   /* the stages shall end; what they have not begun is not shown any more */
-    STREAM_EVENT_DONE,   /* the output stage has ended */
+    STREAM_EVENT_DONE,   /* all outputs have ended */
     STREAM_EVENT_WAKE,   /* the capture stage shall look at what is requested */
     STREAM_EVENT_CHANGE, /* main shall look: at the state, a live setting, a snapshot */
     STREAM_N_EVENTS
@@ -42,7 +41,7 @@ int stream_fd(const struct stream *s, enum stream_event event);
 void stream_signal(struct stream *s, enum stream_event event);
 bool stream_stopping(const struct stream *s);
 
-/* Logs and keeps the first error of the run, which is the result. */
+/* Logs an error, and keeps the first of the run, which is the result. */
 void stream_fail(struct stream *s, int code, const struct error *err);
 int stream_result(struct stream *s);
 
@@ -107,14 +106,23 @@ bool stream_outdated(struct stream *s, int64_t t_capture_ns);
 /* What filters now. Context: main when it opens the stage, then the filter thread. */
 void stream_set_engine(struct stream *s, const char *engine, const char *device);
 
-/* Why the virtual camera is lost; empty: it is not. Context: the output thread, as for the next
- * two. */
-void stream_set_no_output(struct stream *s, const char *why);
+#define STREAM_MAX_OUTPUTS 9
 
-/* The output stage is alive. @readers of the virtual camera; -1 = not known. */
-void stream_round(struct stream *s, int readers);
+/* What one of the outputs is like. */
+struct stream_output {
+    char name[160];      /* in words */
+    char trouble[160];   /* why nothing can be written to it; else empty */
+    bool virtual_camera; /* which can be written to */
+    int readers;         /* of that; -1 = not known */
+    uint64_t n_written;  /* frames */
+};
 
-/* About the newest frame shown, for the governor and for show. */
+/* The output numbered @i, of those that come in order, is alive. Returns how many programs read the
+ * virtual cameras; -1: there are none, or one does not tell. Context: its thread, or main before.
+ */
+int stream_round(struct stream *s, int i, const struct stream_output *output);
+
+/* About the newest frame shown, for the governor and for show. Context: output threads. */
 struct stream_feedback {
     int64_t other_ns;     /* its added latency less what filtering took, also of frames before */
     int64_t camera_ns;    /* the camera's own delay as it was known for it */

@@ -12,17 +12,16 @@ struct trace;
  * trace_begin(). @stop_fd: readable once the program is to end. Context: main. */
 int trace_open(struct trace **ret, const char *path, int stop_fd, struct error *err);
 
-/* Writes the line that names the columns. Accepts NULL. Context: the output thread, as for the
- * next. */
+/* Writes the line that names the columns. Accepts NULL. Context: main, before the next. */
 void trace_begin(struct trace *t);
 
-/* Accepts NULL. Returns at once. */
+/* Accepts NULL. Returns at once. Context: any output thread. */
 void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns[N_SPANS]);
 
 /* Writes what is in the buffer as long as it gets on, and takes no more lines. Accepts NULL.
- * Context: any thread, while the output thread may still be at work. */
+ * Context: any thread, while output threads may still be at work. */
 void trace_end(struct trace *t);
 
 /* Ends and closes it. Accepts NULL. Returns the first error of writing, which has been logged, or
- * 0. Context: main, when the output thread has ended. */
+ * 0. Context: main, when the output threads have ended. */
 int trace_close(struct trace *t);

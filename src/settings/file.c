@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SPACES " \t\r\n\v\f"
-#define MAX_LINE (4 * SETTINGS_PATH_MAX) /* more than any value takes in quotes */
+#define MAX_LINE (4 * SETTINGS_VALUE_MAX) /* more than any value takes in quotes */
 
 static char *skip_spaces(char *text)
 {
@@ -81,7 +81,7 @@ static int load_line(struct settings *s, char *line, struct error *err)
         value = skip_spaces(value);
         cut_spaces(value);
     }
-    return settings_set(s, name, value, err);
+    return settings_add(s, name, value, err);
 }
 
 static int load_lines(struct settings *s, FILE *file, struct error *err)
@@ -115,7 +115,9 @@ int settings_load(struct settings *s, const char *path, struct error *err)
 
         return error_set(err, -code, "configuration '%s': %s", path, strerror(code));
     }
+    settings_empty_lists(&new);
     r = load_lines(&new, file, &why);
+    settings_keep_lists(&new, s);
     trouble = ferror(file) ? errno : 0;
     (void)fclose(file);
     if (trouble)
@@ -185,16 +187,34 @@ static void print_value(const char *value, FILE *out)
     (void)fputc('"', out);
 }
 
+/* The items of a list get a line each. */
+static void print_key(const struct key *k, const char *value, FILE *out)
+{
+    char item[SETTINGS_PATH_MAX];
+    int n = 0;
+
+    if (k->type != KEY_LIST) {
+        fprintf(out, "%s = ", k->name);
+        print_value(value, out);
+        (void)fputc('\n', out);
+        return;
+    }
+    while (settings_item(value, n++, item)) {
+        fprintf(out, "%s = ", k->name);
+        print_value(item, out);
+        (void)fputc('\n', out);
+    }
+}
+
 void settings_print(const struct settings *s, FILE *out)
 {
     fprintf(out, "# bilatcam configuration. Keys are the long options of the command line.\n");
     for (const struct key *k = key_table; k->name; k++) {
-        char value[SETTINGS_PATH_MAX], allowed[256];
+        char value[SETTINGS_VALUE_MAX], allowed[256];
 
         settings_get(s, k, value, sizeof(value));
         key_describe(k, allowed, sizeof(allowed));
-        fprintf(out, "\n# %s\n# %s; %s\n%s = ", k->help, allowed, key_takes_effect(k), k->name);
-        print_value(value, out);
-        (void)fputc('\n', out);
+        fprintf(out, "\n# %s\n# %s; %s\n", k->help, allowed, key_takes_effect(k));
+        print_key(k, value, out);
     }
 }

@@ -22,8 +22,9 @@ static const char *const on_demands[] = {
 
 /* These are kept as text, or by the names of formats. */
 static const char *const engines[] = {"auto", "cuda", "simd", "reference", NULL};
-static const char *const formats_in[] = {"yuyv", "uyvy", "mjpg", "nv12", "yu12", "grey", NULL};
-static const char *const formats_out[] = {"yuyv", "yu12", NULL};
+static const char *const formats_in[] = {"yuyv", "uyvy",  "mjpg",  "nv12", "yu12",
+                                         "grey", "rgb24", "bgr24", "y16",  NULL};
+static const char *const formats_out[] = {"yuyv", "yu12", "rgb24", "bgr24", NULL};
 
 /* Where a value is kept; of a text also how much room it has. */
 #define FIELD(field) .offset = offsetof(struct settings, field)
@@ -37,16 +38,18 @@ const struct key key_table[] = {
      TEXT(input),
      .default_text = "auto",
      .reopens = true,
-     .help = "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), a video or "
-             "picture FILE, - for standard input (y4m), or test:[scene=NAME,noise=N,seed=N]"},
+     .help =
+         "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), a video or "
+         "picture FILE, a URL (rtsp://, http:// and others; live or a film), - for standard input "
+         "(y4m), or test:[scene=NAME,noise=N,seed=N]"},
     {.name = "output",
      .letter = 'o',
      .argument = "DST",
-     .type = KEY_TEXT,
+     .type = KEY_LIST,
      TEXT(output),
      .default_text = "auto",
      .help = "virtual camera (auto, /dev/videoN), FILE that ends in .mp4, .mkv, .webm, .mov, .png, "
-             ".jpg or .y4m, - for standard output (y4m), or null:"},
+             ".jpg or .y4m, - for standard output (y4m), or null:; may be given several times"},
     {.name = "preview",
      .letter = 'p',
      .type = KEY_BOOL,
@@ -86,6 +89,14 @@ const struct key key_table[] = {
      .default_text = "auto",
      .choices = formats_out,
      .help = "pixel format of the output"},
+    {.name = "levels",
+     .argument = "MIN,MAX",
+     .type = KEY_LEVELS,
+     FIELD(levels),
+     .default_text = "off",
+     .max = 65535,
+     .help = "levels of 16-bit grey that become black and white before it is filtered, for sensors "
+             "that use a few of them; auto takes those of the pictures"},
     {.name = "encoder",
      .argument = "NAME",
      .type = KEY_TEXT,
@@ -149,7 +160,7 @@ const struct key key_table[] = {
      .choices = distances,
      .live = true,
      .help = "how far two colours are from each other: euclidean, or the sum of the differences of "
-             "R', G' and B', as in OpenCV, which the CPU does"},
+             "R', G' and B', as in OpenCV"},
     {.name = "window",
      .argument = "NAME",
      .type = KEY_CHOICE,
@@ -195,6 +206,13 @@ const struct key key_table[] = {
      .default_text = "auto",
      .choices = engines,
      .help = "what filters; auto takes the GPU, else the CPU"},
+    {.name = "device",
+     .argument = "GPU",
+     .type = KEY_GPU,
+     TEXT(device),
+     .default_text = "auto",
+     .help = "which GPU filters, by its number or PCI bus ID (--list-engines tells both); auto "
+             "takes the one with the most free memory"},
     {.name = "threads",
      .argument = "N",
      .type = KEY_INT,

@@ -1,8 +1,10 @@
 #include "settings/settings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/url.h"
 #include "filter/filter.h"
 #include "settings/value.h"
 
@@ -13,34 +15,86 @@ void settings_init(struct settings *s)
         (void)key_parse(k, k->default_text, s);
 }
 
+static int refuse(const struct key *k, const char *value, struct error *err)
+{
+    char allowed[256], shown[SETTINGS_PATH_MAX];
+
+    key_describe(k, allowed, sizeof(allowed));
+    return error_set(err, -EINVAL, "%s = '%s': must be %s", k->name,
+                     url_public(value, shown, sizeof(shown)), allowed);
+}
+
 int settings_set(struct settings *s, const char *name, const char *value, struct error *err)
 {
     const struct key *k = key_find(name);
-    char allowed[256];
 
     if (!k)
         return error_set(err, -EINVAL, "unknown key '%s' (--print-config lists all)", name);
-    if (key_parse(k, value, s)) {
-        key_describe(k, allowed, sizeof(allowed));
-        return error_set(err, -EINVAL, "%s = '%s': must be %s", name, value, allowed);
-    }
-    return 0;
+    return key_parse(k, value, s) ? refuse(k, value, err) : 0;
 }
 
+void settings_show(const struct settings *s, const struct key *k, char *text, size_t size)
+{
+    char value[SETTINGS_VALUE_MAX];
+
+    settings_get(s, k, value, sizeof(value));
+    (void)url_public(value, text, size);
+}
+
+int settings_add(struct settings *s, const char *name, const char *value, struct error *err)
+{
+    const struct key *k = key_find(name);
+    char all[SETTINGS_VALUE_MAX + 1];
+    int n;
+
+    if (!k || k->type != KEY_LIST)
+        return settings_set(s, name, value, err);
+    settings_get(s, k, all, sizeof(all));
+    n = (int)strlen(all);
+    (void)snprintf(all + n, sizeof(all) - (size_t)n, "%s%s", n ? "\n" : "", value);
+    return key_parse(k, all, s) ? refuse(k, value, err) : 0;
+}
+
+void settings_empty_lists(struct settings *s)
+{
+    memset(s->output, 0, sizeof(s->output));
+}
+
+void settings_keep_lists(struct settings *s, const struct settings *before)
+{
+    if (!*s->output)
+        memcpy(s->output, before->output, sizeof(s->output));
+}
+
+bool settings_item(const char *list, int i, char text[SETTINGS_PATH_MAX])
+{
+    for (; i > 0 && *list; i--) {
+        list += strcspn(list, "\n");
+        list += *list == '\n';
+    }
+    (void)snprintf(text, SETTINGS_PATH_MAX, "%.*s", (int)strcspn(list, "\n"), list);
+    return *text;
+}
+
+/* Standard output is for one thing only. */
 static int check_outputs(const struct settings *s, struct error *err)
 {
     const struct {
-        const char *name, *value;
+        const char *name, *list;
     } written[] = {{"output", s->output}, {"stats", s->stats}, {"trace", s->trace}};
     const char *first = NULL;
 
     for (int i = 0; i < 3; i++) {
-        if (strcmp(written[i].value, "-"))
-            continue;
-        if (first)
-            return error_set(err, -EINVAL, "--%s - and --%s - cannot both be standard output",
-                             first, written[i].name);
-        first = written[i].name;
+        char item[SETTINGS_PATH_MAX];
+
+        for (int n = 0; settings_item(written[i].list, n, item); n++) {
+            if (strcmp(item, "-"))
+                continue;
+            if (first)
+                return error_set(err, -EINVAL, "--%s - and --%s - cannot both be standard output",
+                                 first, written[i].name);
+            first = written[i].name;
+        }
     }
     return 0;
 }
@@ -66,6 +120,27 @@ int settings_change(struct settings *s, const char *name, const char *value, str
     if (r == 0)
         *s = new;
     return r;
+}
+
+void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
+{
+    void *const field = (char *)s + k->offset;
+    const double step = k->step > 0.0 ? k->step : 1.0, by = steps * step;
+    double *real = (double *)field;
+    int *n = (int *)field;
+
+    if (k->type == KEY_INT)
+        *n = (int)fmin(fmax(*n + by, k->min), k->max);
+    else if (k->type == KEY_AUTOINT)
+        *n = (int)fmin(fmax((*n ? *n : automatic) + by, k->min), k->max);
+    else if (k->type == KEY_AUTOREAL)
+        *real =
+            fmin(fmax((*real > 0.0 ? *real : step * round(automatic / step)) + by, k->min), k->max);
+}
+
+bool settings_time_unused(const struct settings *s)
+{
+    return s->temporal > 1 && (s->filter == FILTER_GAUSSIAN || s->filter == FILTER_BOX);
 }
 
 void settings_filter(const struct settings *s, struct filter *ret)

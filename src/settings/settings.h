@@ -13,6 +13,8 @@
 #include "picture/frame.h"
 
 #define SETTINGS_PATH_MAX 1024
+#define SETTINGS_MAX_OUTPUTS 8
+#define SETTINGS_VALUE_MAX (4 * SETTINGS_PATH_MAX) /* of any value as text */
 
 struct filter;
 
@@ -23,12 +25,13 @@ enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
 
 struct settings {
     char input[SETTINGS_PATH_MAX];
-    char output[SETTINGS_PATH_MAX];
+    char output[SETTINGS_VALUE_MAX]; /* a list */
     bool preview;
     int width, height;   /* 0 = the source's choice */
     struct fraction fps; /* 0/0 = the source's choice */
     int format;          /* enum frame_format of the camera; -1 = auto */
     int output_format;   /* enum frame_format of the sink; -1 = auto */
+    int levels[2];       /* as in struct stretch (picture/stretch.h) */
     int filter;          /* enum filter_kind */
     int radius;          /* pixels */
     double sigma_space;  /* pixels; 0 = auto */
@@ -40,6 +43,7 @@ struct settings {
     int temporal_mode;   /* enum temporal_mode */
     double sigma_time;   /* frames; 0 = auto */
     char engine[16];
+    char device[32]; /* which GPU */
     char encoder[256];
     int on_demand;          /* enum on_demand */
     bool wait;              /* for devices that are not there at the start */
@@ -56,6 +60,7 @@ struct settings {
 /* A type is a row of the table in value.c. */
 enum key_type {
     KEY_TEXT,     /* anything that fits */
+    KEY_LIST,     /* such texts, one a line */
     KEY_BOOL,     /* yes | no */
     KEY_INT,      /* min..max */
     KEY_AUTOINT,  /* auto (= 0) or min..max */
@@ -65,6 +70,8 @@ enum key_type {
     KEY_SIZE,     /* auto (= 0x0) or WxH */
     KEY_RATE,     /* auto (= 0/0), N or N/D frames per second */
     KEY_BUDGET,   /* auto, off or milliseconds */
+    KEY_GPU,      /* auto, its number or its PCI bus ID */
+    KEY_LEVELS,   /* auto, off or MIN,MAX of 16 bits */
 };
 
 struct key {
@@ -95,11 +102,26 @@ void settings_init(struct settings *s);
  * the key, the value and what is allowed, and @s is unchanged. */
 int settings_set(struct settings *s, const char *name, const char *value, struct error *err);
 
+/* The same, but to a list the value is added. */
+int settings_add(struct settings *s, const char *name, const char *value, struct error *err);
+
+/* What a file or a command line gives of a list takes the place of all that was given before: to be
+ * called before its first settings_add(), and after its last one with what was before. */
+void settings_empty_lists(struct settings *s);
+void settings_keep_lists(struct settings *s, const struct settings *before);
+
+/* Sets @text to the item numbered @i of a list. False: it has no such. */
+bool settings_item(const char *list, int i, char text[SETTINGS_PATH_MAX]);
+
 /* Whether values that are allowed alone fit together. -EINVAL: @err says which do not. */
 int settings_check(const struct settings *s, struct error *err);
 
 /* As settings_set(), for one key alone: what comes of it must fit together. */
 int settings_change(struct settings *s, const char *name, const char *value, struct error *err);
+
+/* Whether frames are asked for, and not left to auto, that the filter knows nothing of: a blur does
+ * each frame by itself. */
+bool settings_time_unused(const struct settings *s);
 
 /* The filter that they ask for. */
 void settings_filter(const struct settings *s, struct filter *ret);
@@ -111,6 +133,9 @@ void settings_adjust(struct settings *s, const struct key *key, int steps, doubl
 
 /* The value of @key as settings_set() takes it. */
 void settings_get(const struct settings *s, const struct key *key, char *text, size_t size);
+
+/* The same for others to see: without the secrets of a URL. */
+void settings_show(const struct settings *s, const struct key *key, char *text, size_t size);
 
 /* Reads an INI file without sections. -ENOENT and other errors of opening; -EINVAL: @err names
  * file, line, key and what is allowed. On error @s is unchanged. */

@@ -22,11 +22,12 @@ struct timing {
 };
 
 struct status {
-    char state[32];    /* "running", "no camera", "paused", ... */
-    char reason[160];  /* why there are no pictures, or nowhere to show them; else empty */
-    bool asleep;       /* the camera is released for the machine's sleep */
-    int readers;       /* of the virtual camera; -1 = not known */
-    uint64_t n_rounds; /* of the output stage: grows all the time, with and without pictures */
+    char state[32];     /* "running", "no camera", "paused", ... */
+    char reason[160];   /* why there are no pictures, or nowhere to show them; else empty */
+    bool asleep;        /* the camera is released for the machine's sleep */
+    char outputs[1600]; /* what each of them is like */
+    int readers;        /* of the virtual cameras; -1 = not known */
+    uint64_t n_rounds;  /* of the outputs: grows all the time, with and without pictures */
 
     char engine[16], device[128]; /* what filters now */
     int width, height;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "picture/stretch.h"
 
 static void *field(const struct key *k, struct settings *s)
 {
@@ -60,6 +61,22 @@ static int parse_text(const struct key *k, const char *text, struct settings *s)
     memset(field(k, s), 0, k->size);
     memcpy(field(k, s), text, strlen(text));
     return 0;
+}
+
+/* Empty items would be lost among their separators. */
+static int parse_list(const struct key *k, const char *text, struct settings *s)
+{
+    int n = 0;
+
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "\n");
+
+        if (!length || length >= SETTINGS_PATH_MAX || ++n > SETTINGS_MAX_OUTPUTS)
+            return -EINVAL;
+        at += length;
+        if (!*at)
+            return parse_text(k, text, s);
+    }
 }
 
 /* A choice is kept as its number, or as its text where the field is text. */
@@ -184,6 +201,51 @@ static int parse_budget(const struct key *k, const char *text, struct settings *
     return 0;
 }
 
+/* [DOMAIN:]BUS:DEVICE[.FUNCTION] */
+static bool is_pci_bus_id(const char *text)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    size_t n = strspn(text, hex);
+    int colons = 0;
+
+    for (; n && text[n] == ':'; n = strspn(text, hex), colons++)
+        text += n + 1;
+    if (!n || colons < 1 || colons > 2)
+        return false;
+    text += n;
+    return !*text || (text[0] == '.' && text[1] >= '0' && text[1] <= '7' && !text[2]);
+}
+
+static int parse_gpu(const struct key *k, const char *text, struct settings *s)
+{
+    int n;
+
+    if (strcmp(text, "auto") && parse_int(text, 0, 255, &n) && !is_pci_bus_id(text))
+        return -EINVAL;
+    return parse_text(k, text, s);
+}
+
+/* MIN,MAX, into the two ints that begin at the field. */
+static int parse_levels(const struct key *k, const char *text, struct settings *s)
+{
+    int *levels = field(k, s), low, high;
+    const size_t n = strcspn(text, ",");
+    char first[16] = "";
+
+    if (!strcmp(text, "auto") || !strcmp(text, "off")) {
+        levels[0] = levels[1] = !strcmp(text, "auto") ? STRETCH_AUTO : 0;
+        return 0;
+    }
+    if (text[n] != ',' || n >= sizeof(first))
+        return -EINVAL;
+    memcpy(first, text, n);
+    if (parse_int(first, k->min, k->max, &low) || parse_int(text + n + 1, low + 1, k->max, &high))
+        return -EINVAL;
+    levels[0] = low;
+    levels[1] = high;
+    return 0;
+}
+
 static int parse_int_key(const struct key *k, const char *text, struct settings *s)
 {
     return parse_int(text, k->min, k->max, field(k, s));
@@ -290,9 +352,27 @@ static void print_budget(const struct key *k, const void *p, char *text, size_t 
         (void)snprintf(text, size, "%s", budget == BUDGET_AUTO ? "auto" : "off");
 }
 
+static void print_levels(const struct key *k, const void *p, char *text, size_t size)
+{
+    const int *levels = p;
+
+    (void)k;
+    if (levels[1] > 0)
+        (void)snprintf(text, size, "%d,%d", levels[0], levels[1]);
+    else
+        (void)snprintf(text, size, "%s", levels[1] ? "auto" : "off");
+}
+
 static void describe_text(const struct key *k, char *text, size_t size)
 {
     (void)snprintf(text, size, "a text of at most %zu characters", k->size - 1);
+}
+
+static void describe_list(const struct key *k, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "a text of 1 to %d characters, or up to %d such",
+                   SETTINGS_PATH_MAX - 1, SETTINGS_MAX_OUTPUTS);
 }
 
 static void describe_bool(const struct key *k, char *text, size_t size)
@@ -352,6 +432,17 @@ static void describe_budget(const struct key *k, char *text, size_t size)
     (void)snprintf(text, size, "auto, off or milliseconds from %g to %g", k->min, k->max);
 }
 
+static void describe_gpu(const struct key *k, char *text, size_t size)
+{
+    (void)k;
+    (void)snprintf(text, size, "auto, a number from 0, or a PCI bus ID such as 0000:01:00.0");
+}
+
+static void describe_levels(const struct key *k, char *text, size_t size)
+{
+    (void)snprintf(text, size, "auto, off or MIN,MAX, at most %.0f and MIN the smaller", k->max);
+}
+
 static const struct key_type_row {
     const char *signature, *words; /* key_signature(), key_words() */
     int (*parse)(const struct key *k, const char *text, struct settings *s);
@@ -359,6 +450,7 @@ static const struct key_type_row {
     void (*describe)(const struct key *k, char *text, size_t size);
 } key_types[] = {
     [KEY_TEXT] = {"s", "", parse_text, print_text, describe_text},
+    [KEY_LIST] = {"s", "", parse_list, print_text, describe_list},
     [KEY_BOOL] = {"b", "yes no", parse_bool, print_bool, describe_bool},
     [KEY_INT] = {"i", "", parse_int_key, print_int, describe_int},
     [KEY_AUTOINT] = {"s", "auto", parse_auto_int, print_auto_int, describe_auto_int},
@@ -368,6 +460,8 @@ static const struct key_type_row {
     [KEY_SIZE] = {"s", "auto", parse_size, print_size, describe_size},
     [KEY_RATE] = {"s", "auto", parse_rate, print_rate, describe_rate},
     [KEY_BUDGET] = {"s", "auto off", parse_budget, print_budget, describe_budget},
+    [KEY_GPU] = {"s", "auto", parse_gpu, print_text, describe_gpu},
+    [KEY_LEVELS] = {"s", "auto off", parse_levels, print_levels, describe_levels},
 };
 
 int key_parse(const struct key *k, const char *text, struct settings *s)
@@ -393,21 +487,6 @@ const char *key_words(const struct key *k)
 const char *key_signature(const struct key *k)
 {
     return key_types[k->type].signature;
-}
-
-void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
-{
-    const double step = k->step > 0.0 ? k->step : 1.0, by = steps * step;
-    double *real = field(k, s);
-    int *n = field(k, s);
-
-    if (k->type == KEY_INT)
-        *n = (int)fmin(fmax(*n + by, k->min), k->max);
-    else if (k->type == KEY_AUTOINT)
-        *n = (int)fmin(fmax((*n ? *n : automatic) + by, k->min), k->max);
-    else if (k->type == KEY_AUTOREAL)
-        *real =
-            fmin(fmax((*real > 0.0 ? *real : step * round(automatic / step)) + by, k->min), k->max);
 }
 
 const char *key_takes_effect(const struct key *k)

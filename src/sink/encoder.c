@@ -36,11 +36,26 @@ static const struct {
     {FRAME_I422, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUVJ422P},
     {FRAME_I444, AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVJ444P},
     {FRAME_GREY, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE},
+    {FRAME_RGB24, AV_PIX_FMT_RGB24, AV_PIX_FMT_NONE},
+    {FRAME_BGR24, AV_PIX_FMT_BGR24, AV_PIX_FMT_NONE},
 };
+
+/* NULL: it takes all. */
+static const enum AVPixelFormat *formats_of(const AVCodec *codec)
+{
+#if LIBAVCODEC_VERSION_INT < AV_VERSION_INT(61, 13, 100)
+    return codec->pix_fmts;
+#else
+    const void *ret = NULL;
+
+    (void)avcodec_get_supported_config(NULL, codec, AV_CODEC_CONFIG_PIX_FORMAT, 0, &ret, NULL);
+    return ret;
+#endif
+}
 
 static bool takes(const AVCodec *codec, enum AVPixelFormat format)
 {
-    const enum AVPixelFormat *p = codec->pix_fmts;
+    const enum AVPixelFormat *p = formats_of(codec);
 
     while (p && *p != AV_PIX_FMT_NONE && *p != format)
         p++;
@@ -61,11 +76,10 @@ static bool choose_row(struct encoder *e, enum frame_format format)
     return false;
 }
 
-/* The layout that loses least. What comes live is for all players, many of which know 4:2:0 alone.
- */
+/* The layout that loses least. What comes live is for all players: many know 4:2:0 alone. */
 static int choose_pixels(struct encoder *e, const struct sink_config *config, struct error *err)
 {
-    static const enum frame_format wishes[][4] = {
+    static const enum frame_format preferred[][4] = {
         [FRAME_YUYV] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
         [FRAME_UYVY] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
         [FRAME_NV12] = {FRAME_I420, FRAME_NV12, FRAME_I422, FRAME_I444},
@@ -73,21 +87,29 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
         [FRAME_I422] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
         [FRAME_I444] = {FRAME_I444, FRAME_I422, FRAME_I420, FRAME_NV12},
         [FRAME_GREY] = {FRAME_GREY, FRAME_I420, FRAME_NV12, FRAME_I444},
+        [FRAME_GREY16] = {FRAME_GREY, FRAME_I420, FRAME_NV12, FRAME_I444},
+        [FRAME_I420_16] = {FRAME_I420, FRAME_NV12, FRAME_I422, FRAME_I444},
+        [FRAME_I422_16] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
+        [FRAME_I444_16] = {FRAME_I444, FRAME_I422, FRAME_I420, FRAME_NV12},
+        [FRAME_RGB24] = {FRAME_RGB24, FRAME_I444, FRAME_I422, FRAME_I420},
+        [FRAME_BGR24] = {FRAME_BGR24, FRAME_I444, FRAME_I422, FRAME_I420},
     };
     const bool asked = config->format >= 0;
-    const enum frame_format from =
-        asked ? (enum frame_format)config->format : config->picture.format;
+    const enum frame_format from = asked ? (enum frame_format)config->format
+                                   : config->picture.colour.matrix == COLOUR_RGB
+                                       ? FRAME_RGB24
+                                       : config->picture.format;
 
     if (!config->pace && !asked && choose_row(e, FRAME_I420))
         return 0;
     for (int i = 0; i < (asked ? 1 : 4); i++)
-        if (choose_row(e, wishes[from][i]))
+        if (choose_row(e, preferred[from][i]))
             return 0;
     if (!takes(e->codec, AV_PIX_FMT_RGB24))
         return error_set(err, -EINVAL, "encoder %s does not take %s", e->codec->name,
                          format_table[from].name);
     e->pixels = AV_PIX_FMT_RGB24;
-    e->format = wishes[from][0];
+    e->format = preferred[from][0];
     e->full = false;
     e->converts = true;
     return 0;
@@ -156,7 +178,9 @@ int encoder_prepare(struct encoder *e, const struct frame *picture)
     c->pix_fmt = e->pixels;
     c->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
     c->color_range = picture->colour.range == COLOUR_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    c->colorspace = picture->colour.matrix == COLOUR_BT709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    c->colorspace = picture->colour.matrix == COLOUR_RGB     ? AVCOL_SPC_RGB
+                    : picture->colour.matrix == COLOUR_BT709 ? AVCOL_SPC_BT709
+                                                             : AVCOL_SPC_SMPTE170M;
     if (e->converts) {
         c->color_range = AVCOL_RANGE_JPEG;
         c->colorspace = AVCOL_SPC_RGB;

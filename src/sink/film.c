@@ -4,6 +4,7 @@
 #include <libavcodec/avcodec.h>
 
 #include "base/text.h"
+#include "base/url.h"
 
 static bool is_copied(const AVStream *s)
 {
@@ -65,18 +66,20 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
     return 0;
 }
 
-int film_open(struct film *f, const char *name, AVFormatContext *to, struct error *err)
+int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to, struct error *err)
 {
     const AVFormatContext *in;
-    int r = video_input_open(&f->in, name, err);
+    char shown[128];
+    int r = video_input_open(&f->in, name, stop_fd, err);
     int n;
 
     if (r)
         return r;
+    (void)url_public(name, shown, sizeof(shown));
     in = f->in.format;
     n = av_find_best_stream(f->in.format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
     if (n < 0)
-        return error_set(err, -EINVAL, "'%.120s' has no video any more", name);
+        return error_set(err, -EINVAL, "'%s' has no video any more", shown);
     f->video = in->streams[n];
     f->places = av_malloc_array(in->nb_streams, sizeof(*f->places));
     f->packet = av_packet_alloc();
@@ -92,7 +95,7 @@ int film_open(struct film *f, const char *name, AVFormatContext *to, struct erro
     if (!r && (av_dict_copy(&to->metadata, in->metadata, 0) < 0 ||
                av_dict_copy(&to->streams[0]->metadata, f->video->metadata, 0) < 0))
         r = -ENOMEM;
-    return r ? error_set(err, r, "out of memory for '%.120s'", name) : 0;
+    return r ? error_set(err, r, "out of memory for '%s'", shown) : 0;
 }
 
 void film_close(struct film *f)
@@ -127,6 +130,7 @@ static int write_packet(struct film *f, AVFormatContext *to)
     av_packet_rescale_ts(p, base, s->time_base);
     p->stream_index = s->index;
     p->pos = -1;
+    f->n_bytes += p->size;
     return av_interleaved_write_frame(to, p);
 }
 
@@ -135,7 +139,7 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
     int r = 0;
 
     while (r >= 0 && f->video) {
-        if (!f->waiting && av_read_frame(f->in.format, f->packet) < 0)
+        if (!f->waiting && video_input_read(&f->in, f->packet) < 0)
             f->video = NULL; /* what is damaged the source tells */
         else if (f->places[f->packet->stream_index] < 0)
             av_packet_unref(f->packet);

@@ -11,11 +11,15 @@ struct film {
     int *places;        /* of its streams in the new film, -1: left out */
     AVPacket *packet;   /* the next one */
     bool waiting;       /* it is for later */
+    int64_t n_bytes;    /* that were copied */
     char left_out[128]; /* what the new film cannot hold, in words, or empty */
 };
 
-/* Makes streams and chapters in @to. @name stays open. A failure needs film_close(), too. */
-int film_open(struct film *f, const char *name, AVFormatContext *to, struct error *err);
+/* Makes streams and chapters in @to. @name stays open; where that is a URL, nobody waits for it
+ * once
+ * @stop_fd is readable. A failure needs film_close(), too. */
+int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to,
+              struct error *err);
 void film_close(struct film *f); /* accepts all zeros */
 
 /* Writes to @to what comes until @t_ns from the start, INT64_MAX for all. An error of libav. */

@@ -16,6 +16,7 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "picture/colour.h"
 #include "sink/loopback_node.h"
 #include "sink/loopback_readers.h"
 #include "sink/sink.h"
@@ -66,14 +67,30 @@ static struct v4l2_format wanted_format(const struct frame *picture)
     pix->height = (uint32_t)picture->height;
     pix->pixelformat = v4l2_fourcc_of(picture->format);
     pix->field = V4L2_FIELD_NONE;
+    pix->priv = V4L2_PIX_FMT_PRIV_MAGIC; /* without it the kernel clears the last two below */
+    if (picture->colour.matrix == COLOUR_RGB) {
+        pix->colorspace = V4L2_COLORSPACE_SRGB;
+        pix->quantization = V4L2_QUANTIZATION_FULL_RANGE;
+        return fmt;
+    }
     /* The one colour space whose defaults are limited-range BT.601, so that a reader that
      * looks at nothing else takes the pictures for what they are. Readers that look at
      * nothing at all assume the same. */
     pix->colorspace = V4L2_COLORSPACE_SMPTE170M;
     pix->ycbcr_enc = V4L2_YCBCR_ENC_601;
     pix->quantization = V4L2_QUANTIZATION_LIM_RANGE;
-    pix->priv = V4L2_PIX_FMT_PRIV_MAGIC; /* without it the kernel clears the two above */
     return fmt;
+}
+
+static bool carried(int format)
+{
+    return format == FRAME_YUYV || format == FRAME_I420 || format == FRAME_RGB24 ||
+           format == FRAME_BGR24;
+}
+
+static struct colour colour_of(enum frame_format format)
+{
+    return colour_in(format, (struct colour){COLOUR_BT601, COLOUR_LIMITED});
 }
 
 /* While other programs have the node open it keeps its format: 0.12 and 0.14 on hand back the old
@@ -84,8 +101,7 @@ static int take_kept_format(struct loopback *l, const struct v4l2_pix_format *pi
     struct frame *picture = &l->base.picture;
     const int format = v4l2_format_of(pix->pixelformat);
 
-    if ((format != FRAME_YUYV && format != FRAME_I420) ||
-        frame_size_problem((int)pix->width, (int)pix->height))
+    if (!carried(format) || frame_size_problem((int)pix->width, (int)pix->height))
         return error_set(err, -EBUSY,
                          "'%s' stays at %s %ux%u while a program has it open: close what reads it "
                          "(fuser -v '%s' tells)",
@@ -105,7 +121,6 @@ static int set_format(struct loopback *l, struct error *err)
 {
     struct frame *picture = &l->base.picture;
     struct v4l2_format fmt = wanted_format(picture);
-    struct colour colour = picture->colour;
     struct error why;
     size_t least;
     int r = v4l2_call(l->fd, VIDIOC_S_FMT, &fmt);
@@ -132,7 +147,7 @@ static int set_format(struct loopback *l, struct error *err)
     if (fmt.fmt.pix.sizeimage > MAX_FRAME_BYTES)
         return error_set(err, -EINVAL, "'%s' wants frames of %u bytes", l->path,
                          fmt.fmt.pix.sizeimage);
-    picture->colour = colour;
+    picture->colour = colour_of(picture->format);
     l->size = fmt.fmt.pix.sizeimage;
     l->packed = calloc(1, l->size);
     return l->packed ? 0 : error_set(err, -ENOMEM, "out of memory for '%s'", l->path);
@@ -164,9 +179,9 @@ static int choose_picture(struct loopback *l, const struct sink_config *config, 
 
     *picture = frame_like(&config->picture);
     picture->format = config->format < 0 ? FRAME_YUYV : (enum frame_format)config->format;
-    picture->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
-    if (picture->format != FRAME_YUYV && picture->format != FRAME_I420)
-        return error_usage(err, "a virtual camera carries yuyv or yu12, not %s",
+    picture->colour = colour_of(picture->format);
+    if (!carried((int)picture->format))
+        return error_usage(err, "a virtual camera carries yuyv, yu12, rgb24 or bgr24, not %s",
                            format_table[picture->format].name);
     return 0;
 }

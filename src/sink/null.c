@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "picture/colour.h"
+
 static int null_open(struct sink **ret, const struct sink_config *config, struct error *err)
 {
     struct sink *s;
@@ -20,6 +22,7 @@ static int null_open(struct sink **ret, const struct sink_config *config, struct
     s->picture = frame_like(&config->picture);
     if (config->format >= 0)
         s->picture.format = (enum frame_format)config->format;
+    s->picture.colour = colour_in(s->picture.format, s->picture.colour);
     (void)frame_layout(&s->picture);
     *ret = s;
     return 0;

@@ -1,6 +1,6 @@
 #pragma once
 /* A sink takes filtered frames: a virtual camera, a window, a file, nothing.
- * Context: open and close by main, write by the output thread. A sink that needs a thread of
+ * Context: open and close by main, write by its output's thread. A sink that needs a thread of
  * its own (the preview) starts it in open and never lets write wait for it. */
 #include <stdbool.h>
 
@@ -28,6 +28,7 @@ struct sink_config {
     const char *name;     /* what to open, as given on the command line */
     struct frame picture; /* format, size and colour of the frames to come; no planes */
     int format;           /* wanted enum frame_format of the output; -1 = the sink's choice */
+    int depth;            /* as in struct source, of pictures of 16 bits */
     struct fraction fps;  /* 0/0 = unknown */
     bool pace;            /* frames come as fast as they can: the sink keeps the rate */
     int stop_fd;          /* readable once write must not wait any more */

@@ -16,12 +16,19 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/url.h"
+#include "picture/colour.h"
 #include "sink/encoder.h"
 #include "sink/film.h"
 #include "video/output.h"
 
 #define LIVE_TICKS 60000        /* a second, for what comes live */
 #define DRAIN_NS (2 * NS_PER_S) /* after a stop, for what the encoder still holds */
+
+/* What the end of a film takes: titles and chapters, and a place in the index for each frame and
+ * what is heard with it. */
+#define END_BYTES (1 << 15)
+#define END_BYTES_PER_FRAME 128
 
 static const AVRational ns = {1, 1000000000};
 
@@ -42,7 +49,9 @@ struct video_sink {
     int64_t t_first_ns; /* of what comes live */
     int64_t last_pts;
     uint64_t n_frames, n_written; /* of the second those that the encoder gave back */
+    int64_t n_bytes;              /* of these */
     bool failed;
+    bool told; /* that there is no more room */
 };
 
 /* ----------------------------------------------------------------- writing */
@@ -55,6 +64,17 @@ static int fail(struct video_sink *v, int code, struct error *err)
     return error_set(err, code == AVERROR(ENOSPC) ? -ENOSPC : -EIO,
                      "cannot write frame %" PRIu64 " to %s: %s; no file is left", v->n_frames + 1,
                      v->file, av_make_error_string(why, sizeof(why), code));
+}
+
+/* For what is to come even if no more frames do: what libav still holds of those, and the end. A
+ * picture is all there or not at all. */
+static void reserve(struct video_sink *v)
+{
+    const int64_t held = v->n_bytes + v->film.n_bytes - v->out.size;
+
+    if (!v->single)
+        video_output_reserve(&v->out, END_BYTES + END_BYTES_PER_FRAME * (int64_t)v->n_written +
+                                          (held > 0 ? held : 0));
 }
 
 /* Writes the packet, after what the film has until then. */
@@ -70,6 +90,8 @@ static int put_packet(struct video_sink *v)
     r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
     av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
     v->n_written++;
+    v->n_bytes += p->size;
+    reserve(v);
     return r < 0 ? r : av_interleaved_write_frame(v->format, p);
 }
 
@@ -78,7 +100,7 @@ static int put_packets(struct video_sink *v, int64_t t_end_ns)
 {
     int r = 0;
 
-    while (r >= 0 && now_ns() < t_end_ns) {
+    while (r >= 0 && !v->out.full && now_ns() < t_end_ns) {
         r = avcodec_receive_packet(v->encoder.context, v->packet);
         if (r == AVERROR(EAGAIN) || r == AVERROR_EOF)
             return 0;
@@ -128,6 +150,13 @@ static int fill_frame(struct video_sink *v, const struct frame *f)
     return 0;
 }
 
+static int tell_full(struct video_sink *v, struct error *err)
+{
+    v->told = true;
+    return error_set(err, -ENOSPC, "cannot write more than %" PRIu64 " frames to %s: %s",
+                     v->n_written, v->file, strerror(v->out.full));
+}
+
 static int video_write(struct sink *s, const struct frame *f, const struct frame *before,
                        struct error *err)
 {
@@ -149,7 +178,7 @@ static int video_write(struct sink *s, const struct frame *f, const struct frame
     if (r < 0)
         return fail(v, r, err);
     v->n_frames++;
-    return 0;
+    return v->out.full ? tell_full(v, err) : 0;
 }
 
 /* -------------------------------------------------------------------- open */
@@ -162,8 +191,10 @@ static void set_picture(struct video_sink *v, const struct sink_config *config)
     p->format = v->encoder.format;
     if (v->encoder.full || (v->encoder.converts && v->single))
         p->colour.range = COLOUR_FULL;
-    if (v->encoder.codec->id == AV_CODEC_ID_MJPEG)
-        p->colour.matrix = COLOUR_BT601;
+    if (v->encoder.codec->id == AV_CODEC_ID_MJPEG ||
+        (p->colour.matrix == COLOUR_RGB && format_filtered(p->format)))
+        p->colour.matrix = COLOUR_BT601; /* libav has other layouts for planes of R'G'B' */
+    p->colour = colour_in(p->format, p->colour);
     (void)frame_layout(p);
 }
 
@@ -203,13 +234,14 @@ static void keep_tags(struct video_sink *v)
 
 static int open_film(struct video_sink *v, const char *name, struct error *err)
 {
-    const int r = film_open(&v->film, name, v->format, err);
+    char shown[128];
+    const int r = film_open(&v->film, name, v->stop_fd, v->format, err);
 
     if (r)
         return r;
     if (*v->film.left_out)
-        log_warning("%s cannot hold all that is in '%.120s'; left out: %s", v->file, name,
-                    v->film.left_out);
+        log_warning("%s cannot hold all that is in '%s'; left out: %s", v->file,
+                    url_public(name, shown, sizeof(shown)), v->film.left_out);
     keep_tags(v);
     return 0;
 }
@@ -323,19 +355,27 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
 /* ------------------------------------------------------------------- close */
 
 /* What the encoder and the film still have. A stop leaves no time for all of it. */
-static int finish(struct video_sink *v)
+static int drain(struct video_sink *v, bool stopped)
 {
-    const bool stopped = event_rung(v->stop_fd);
     const int64_t t_last_ns = av_rescale_q(v->last_pts + 1, v->encoder.context->time_base, ns);
     int r = avcodec_send_frame(v->encoder.context, NULL);
 
     if (r >= 0)
         r = put_packets(v, stopped ? now_ns() + DRAIN_NS : INT64_MAX);
-    if (r >= 0 && v->n_written < v->n_frames)
+    if (r >= 0 && !v->out.full && v->n_written < v->n_frames)
         log_warning("%s lacks its last %" PRIu64 " frames: the encoder did not give them in time",
                     v->file, v->n_frames - v->n_written);
-    if (r >= 0)
+    if (r >= 0 && !v->out.full)
         r = film_copy(&v->film, v->format, stopped ? t_last_ns : INT64_MAX);
+    return r;
+}
+
+/* Where there is no more room, the film ends with the frames that are in it. */
+static int finish(struct video_sink *v)
+{
+    const bool stopped = event_rung(v->stop_fd);
+    int r = v->out.full ? 0 : drain(v, stopped);
+
     if (r >= 0)
         r = av_write_trailer(v->format);
     return r < 0 ? r : video_output_keep(&v->out, !stopped);
@@ -354,6 +394,8 @@ static int video_close(struct sink *s, struct error *err)
     if (r < 0)
         r = error_set(err, -EIO, "cannot finish %s: %s; no file is left", v->file,
                       av_make_error_string(why, sizeof(why), r));
+    else if (v->out.full && !v->told)
+        r = tell_full(v, err);
     free_all(v);
     return r;
 }

@@ -3,7 +3,8 @@
  * A file that could not take a frame whole is cut back to the last one that it did. A pipe is
  * written in pieces that poll() promises not to block on, so that a reader that stands still
  * cannot keep the program from ending; a frame cut short there is always an error.
- * The format has no tag for the matrix and means BT.601, so that is what frames must be in. */
+ * The format has no tag for the matrix and means BT.601, so that is what frames must be in: R'G'B'
+ * becomes 4:4:4 of full range, too. */
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "picture/words.h"
 
 #define GRACE_NS (200 * NS_PER_MS) /* after a stop, for a slow reader to take its frame */
 
@@ -34,6 +36,8 @@ struct y4m_sink {
     int64_t t_give_up_ns; /* never, until a stop was seen */
     off_t whole;          /* bytes up to the end of the last whole frame */
     uint64_t n_frames;
+    int depth;     /* bits that words are written with; 16 = as they are */
+    uint8_t *rows; /* a plane, so written */
 };
 
 /* ----------------------------------------------------------------- writing */
@@ -86,6 +90,12 @@ static int put_plane(struct y4m_sink *y, const struct frame *f, int plane)
     const size_t bytes = frame_row_bytes(f, plane);
     const int rows = frame_plane_rows(f, plane);
 
+    if (y->rows) {
+        for (int row = 0; row < rows; row++)
+            words_narrow(y->rows + (size_t)row * bytes,
+                         f->plane[plane] + (size_t)row * f->stride[plane], bytes, y->depth);
+        return put(y, y->rows, bytes * (size_t)rows);
+    }
     if (f->stride[plane] == bytes)
         return put(y, f->plane[plane], bytes * (size_t)rows);
     for (int row = 0; row < rows; row++) {
@@ -181,6 +191,9 @@ static int planar(enum frame_format format)
         return FRAME_I422;
     case FRAME_NV12:
         return FRAME_I420;
+    case FRAME_RGB24:
+    case FRAME_BGR24:
+        return FRAME_I444;
     default:
         return (int)format;
     }
@@ -189,6 +202,12 @@ static int planar(enum frame_format format)
 static const char *colour_space(enum frame_format format)
 {
     switch (format) {
+    case FRAME_I420_16:
+        return "420p";
+    case FRAME_I422_16:
+        return "422p";
+    case FRAME_I444_16:
+        return "444p";
     case FRAME_I420:
         return "420jpeg";
     case FRAME_I422:
@@ -209,6 +228,20 @@ static void set_picture(struct y4m_sink *y, const struct sink_config *config)
                                                               : p->format);
     p->colour.matrix = COLOUR_BT601;
     (void)frame_layout_packed(p);
+    y->depth = config->depth ? config->depth : 16;
+}
+
+/* Room for a plane whose words are narrowed. */
+static int make_rows(struct y4m_sink *y, struct error *err)
+{
+    const struct frame *p = &y->base.picture;
+
+    if (format_table[p->format].bytes == 1 || y->depth == 16)
+        return 0;
+    y->rows = malloc(p->stride[0] * (size_t)p->height);
+    return y->rows ? 0
+                   : error_set(err, -ENOMEM, "out of memory for pictures of %dx%d", p->width,
+                               p->height);
 }
 
 /* What is true of the pictures that are written, in the words of the header. */
@@ -219,20 +252,24 @@ struct own_tag {
 
 enum { N_OWN_TAGS = 4 };
 
-static void make_own_tags(struct own_tag own[N_OWN_TAGS], const struct frame *p,
+static void make_own_tags(struct own_tag own[N_OWN_TAGS], const struct frame *p, int depth,
                           const struct sink_config *config)
 {
+    const bool words = format_table[p->format].bytes > 1;
     const struct fraction fps = config->fps;
     const struct y4m_header *h = config->y4m;
     const bool differs[N_OWN_TAGS] = {h && h->width != p->width, h && h->height != p->height,
                                       h && (h->fps.num != fps.num || h->fps.den != fps.den),
                                       h && h->format != p->format};
+    int n;
 
     (void)snprintf(own[0].text, sizeof(own[0].text), "W%d", p->width);
     (void)snprintf(own[1].text, sizeof(own[1].text), "H%d", p->height);
     (void)snprintf(own[2].text, sizeof(own[2].text), "F%" PRIu32 ":%" PRIu32, fps.den ? fps.num : 0,
                    fps.num ? fps.den : 0);
-    (void)snprintf(own[3].text, sizeof(own[3].text), "C%s", colour_space(p->format));
+    n = snprintf(own[3].text, sizeof(own[3].text), "C%s", colour_space(p->format));
+    if (words)
+        (void)snprintf(own[3].text + n, sizeof(own[3].text) - (size_t)n, "%d", depth);
     for (int i = 0; i < N_OWN_TAGS; i++)
         own[i].differs = differs[i];
 }
@@ -276,7 +313,7 @@ static int write_header(struct y4m_sink *y, const struct sink_config *config, st
     char tags[Y4M_LINE_MAX + sizeof(own)], header[sizeof(Y4M_MAGIC) + sizeof(tags)];
     int n, r;
 
-    make_own_tags(own, p, config);
+    make_own_tags(own, p, y->depth, config);
     if (config->y4m)
         n = keep_tags(tags, sizeof(tags), config->y4m->tags, own);
     else
@@ -314,6 +351,7 @@ static int y4m_close(struct sink *s, struct error *err)
         r = -errno;
     if (r)
         (void)error_set(err, r, "cannot finish %s: %s; frames may be lost", y->file, strerror(-r));
+    free(y->rows);
     free(y);
     return r;
 }
@@ -334,7 +372,9 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
     y->t_give_up_ns = INT64_MAX;
     y->stop_fd = config->stop_fd;
     set_picture(y, config);
-    r = open_file(y, config->name, err);
+    r = make_rows(y, err);
+    if (!r)
+        r = open_file(y, config->name, err);
     if (!r)
         r = write_header(y, config, err);
     if (r) {

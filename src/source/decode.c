@@ -39,16 +39,25 @@ static int open_codec(struct decoder *d, const char *file, struct error *err)
     d->codec->max_pixels = (int64_t)FRAME_MAX_SIDE * FRAME_MAX_SIDE;
     threads = av_cpu_count();
     d->codec->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
+    if (d->live) {
+        /* Threads with a picture each hold back as many pictures. */
+        d->codec->thread_type = FF_THREAD_SLICE;
+        d->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
+    }
     if (avcodec_open2(d->codec, codec, NULL) < 0)
         return error_set(err, -EINVAL, "cannot decode %s: libav does not take its %s", file, name);
     return 0;
 }
 
-int decoder_open(struct decoder *d, const char *name, const char *file, struct error *err)
+int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
+                 struct error *err)
 {
-    const int r = video_input_open(&d->in, name, err);
+    const int r = video_input_open(&d->in, name, stop_fd, err);
 
-    return r ? r : open_codec(d, file, err);
+    if (r)
+        return r;
+    d->live = video_input_live(&d->in);
+    return open_codec(d, file, err);
 }
 
 void decoder_close(struct decoder *d)
@@ -74,7 +83,7 @@ static void note_end(struct decoder *d)
 /* Gives the decoder one packet, or the end. */
 static int feed(struct decoder *d)
 {
-    int r = av_read_frame(d->in.format, d->packet);
+    int r = video_input_read(&d->in, d->packet);
 
     if (r < 0) {
         d->drains = true;

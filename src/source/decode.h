@@ -15,14 +15,17 @@ struct decoder {
     uint64_t n_bad;    /* pictures that are damaged and were passed over */
     int64_t n_packets; /* of the stream, so far */
     int64_t t_end;     /* how far all streams go that were read so far, in 1/AV_TIME_BASE s */
+    bool live;         /* without an end, so nothing is held back */
     bool drains;       /* there is nothing more to read */
     int cut;           /* libav's error that ended the reading; or 0 */
     int n_errors;      /* since then, without a picture */
 };
 
-/* @file is for messages. A failure needs decoder_close(), too.
+/* @file is for messages; @stop_fd as for video_input_open(). @d stays where it is, and a failure
+ * needs decoder_close(), too.
  * -ENOENT and so on: of the file; -EINVAL: there is no video in it that can be decoded. */
-int decoder_open(struct decoder *d, const char *name, const char *file, struct error *err);
+int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
+                 struct error *err);
 void decoder_close(struct decoder *d); /* accepts all zeros */
 
 /* The next whole picture, in d->frame.

@@ -19,6 +19,7 @@ static const struct {
     {AV_PIX_FMT_YUV444P, FRAME_I444, false}, {AV_PIX_FMT_YUVJ444P, FRAME_I444, true},
     {AV_PIX_FMT_NV12, FRAME_NV12, false},    {AV_PIX_FMT_YUYV422, FRAME_YUYV, false},
     {AV_PIX_FMT_UYVY422, FRAME_UYVY, false}, {AV_PIX_FMT_GRAY8, FRAME_GREY, true},
+    {AV_PIX_FMT_RGB24, FRAME_RGB24, true},   {AV_PIX_FMT_BGR24, FRAME_BGR24, true},
 };
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -36,7 +37,7 @@ static size_t find_format(int theirs)
 static enum frame_format nearest(const AVPixFmtDescriptor *d)
 {
     if (d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL))
-        return FRAME_I444;
+        return FRAME_RGB24;
     if (d->nb_components < 3)
         return FRAME_GREY;
     if (d->log2_chroma_w == 1)
@@ -96,7 +97,7 @@ static void choose_format(struct lender *l, const AVFrame *first)
     l->raw.colour.range = full ? COLOUR_FULL : COLOUR_LIMITED;
     l->pixel_format = matrix_of(first, full, &l->raw.colour.matrix) && known ? first->format : -1;
     if (rgb)
-        l->raw.colour = (struct colour){COLOUR_BT601, COLOUR_FULL};
+        l->raw.colour = (struct colour){COLOUR_RGB, COLOUR_FULL};
     l->reduced = d->comp[0].depth > 8;
 }
 

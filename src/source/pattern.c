@@ -15,6 +15,7 @@
 #include "base/event.h"
 #include "base/pace.h"
 #include "base/text.h"
+#include "picture/colour.h"
 #include "source/pattern_noise.h"
 #include "source/scene.h"
 
@@ -104,13 +105,27 @@ static uint8_t *place(const struct frame *f, int plane, int x, int y)
     return f->plane[plane] + (size_t)y * f->stride[plane] + x;
 }
 
+/* Writes @n samples of a component as words. */
+static void store_words(const struct frame *f, int component, int x, int y, const uint8_t *from,
+                        int n)
+{
+    uint16_t *const to = (uint16_t *)(void *)place(f, component, 2 * x, y);
+
+    for (int i = 0; i < n; i++)
+        to[i] = (uint16_t)(from[i] << 8);
+}
+
 /* Writes @n chroma samples from column @x of row @y; a packed format's luma goes with them. */
 static void store_chroma(const struct frame *f, struct chunk *c, int x, int y, int n, int shift)
 {
-    const bool planar = format_table[f->format].planes == 3;
+    const bool words = format_table[f->format].bytes > 1;
+    const bool planar = format_table[f->format].planes == 3 && !words;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         make_chroma(c, i + 1, n, shift, planar ? place(f, i + 1, x, y) : c->chroma[i]);
+        if (words)
+            store_words(f, i + 1, x, y, c->chroma[i], n);
+    }
     if (format_table[f->format].planes == 2)
         interleave(place(f, 1, 2 * x, y), c->chroma[0], c->chroma[1], n);
     if (format_table[f->format].planes > 1)
@@ -122,12 +137,25 @@ static void store_chroma(const struct frame *f, struct chunk *c, int x, int y, i
         interleave(place(f, 0, 4 * x, y), c->pairs, c->luma, 2 * n);
 }
 
+static void store_rgb(const struct frame *f, const struct chunk *c, int x0, int y, int n)
+{
+    const uint8_t *const from[3] = {c->rgb[1], c->rgb[2], c->rgb[0]};
+
+    for (int i = 0; i < 3; i++) {
+        const struct samples s = frame_samples(f, i);
+        uint8_t *to = s.base + (size_t)y * s.stride + x0 * s.step;
+
+        for (int x = 0; x < n; x++)
+            to[x * s.step] = from[i][x];
+    }
+}
+
 /* Renders the rows that share one row of chroma samples, CHUNK columns from @x0. */
 static void render_chunk(const struct pattern *p, uint64_t seq, bool noisy, const struct frame *f,
                          int x0, int chroma_row)
 {
     const struct format_info *info = &format_table[f->format];
-    const bool packed = info->planes == 1 && info->components == 3;
+    const bool in_place = info->bytes == 1 && (info->planes > 1 || info->components == 1);
     const int y0 = chroma_row << info->vshift;
     const int n = f->width - x0 < CHUNK ? f->width - x0 : CHUNK;
     const int rows = f->height - y0 < 1 << info->vshift ? 1 : 1 << info->vshift;
@@ -138,11 +166,17 @@ static void render_chunk(const struct pattern *p, uint64_t seq, bool noisy, cons
         scene_row(p->scene, seq, x0, y, n, rgb);
         for (int i = 0; noisy && i < 3; i++)
             pattern_noise_add(&p->noise, seq, x0, y, i, c.rgb[i], n);
-        make_luma(&c, n, packed ? c.luma : place(f, 0, x0, y));
+        if (f->colour.matrix == COLOUR_RGB) {
+            store_rgb(f, &c, x0, y, n);
+            continue;
+        }
+        make_luma(&c, n, in_place ? place(f, 0, x0, y) : c.luma);
+        if (info->bytes > 1)
+            store_words(f, 0, x0, y, c.luma, n);
         if (info->components == 3)
             sum_chroma(&c, n, info->hshift, y == y0);
     }
-    if (info->components == 3)
+    if (info->components == 3 && f->colour.matrix != COLOUR_RGB)
         store_chroma(f, &c, x0 >> info->hshift, chroma_row, n >> info->hshift,
                      info->hshift + (rows == 2));
 }
@@ -243,7 +277,7 @@ static int set_picture(struct pattern *p, const struct source_config *config, st
     s->format = config->format < 0 ? FRAME_YUYV : (enum frame_format)config->format;
     s->width = config->width ? config->width : DEFAULT_WIDTH;
     s->height = config->height ? config->height : DEFAULT_HEIGHT;
-    s->colour = (struct colour){COLOUR_BT601, COLOUR_LIMITED};
+    s->colour = colour_in(s->format, (struct colour){COLOUR_BT601, COLOUR_LIMITED});
     s->live = config->fps.num && config->fps.den;
     s->fps = s->live ? config->fps : (struct fraction){30, 1};
     p->pace = (struct pace){.num = s->fps.num, .den = s->fps.den};

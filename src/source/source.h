@@ -27,6 +27,7 @@ struct source {
     enum frame_format format;
     int width, height;
     struct colour colour;
+    int depth;            /* bits that a sample of 16 has of the source; 0: all, or 8 */
     struct fraction fps;  /* 0/0 where the source does not know */
     struct fraction tick; /* s, of what the frames' t_show_ns are multiples; 0/0: they have none */
     bool live;            /* frames come at their own pace and untaken ones are lost */
@@ -68,4 +69,6 @@ struct source_ops {
 extern const struct source_ops source_v4l2;
 extern const struct source_ops source_y4m;
 extern const struct source_ops source_pattern;
-extern const struct source_ops source_video; /* linked only where HAVE_VIDEO is set */
+/* Linked only where HAVE_VIDEO is set. */
+extern const struct source_ops source_video;
+extern const struct source_ops source_network;

@@ -1,7 +1,9 @@
-/* Video files and pictures, through libav.
+/* Video files and pictures, and what comes over a network, through libav.
  *
  * Decoders work ahead in threads of their own, while earlier frames are filtered. A file is read to
- * its end whatever is damaged in it: what is whole is lent, and the end is told as an error. */
+ * its end whatever is damaged in it: what is whole is lent, and the end is told as an error. A URL
+ * is a film, too, and read like a file, or it is live and taken for a camera
+ * (video_input_live()). */
 #include "source/source.h"
 
 #include <errno.h>
@@ -10,22 +12,49 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/pace.h"
+#include "base/url.h"
 #include "source/decode.h"
 #include "source/lend.h"
+#include "source/reader.h"
+
+#define MAX_FPS 240 /* what live streams tell beyond that is a unit of time */
 
 struct video_source {
     struct source base;
     char file[128]; /* as messages call it, quotes included */
     int stop_fd;
-    struct decoder decoder;
+    struct decoder decoder; /* of a file */
+    struct reader *reader;  /* of a URL; or NULL */
+    AVFrame *own;           /* that the reader's pictures are moved to */
+    const AVFrame *frame;   /* the picture: that, or the decoder's */
+    AVRational tick;        /* of its time, and where that begins */
+    int64_t t_start_us;
     struct lender lender;
     struct y4m_header header;
-    bool ahead; /* the decoder's picture was not lent yet */
+    bool ahead; /* the picture was not lent yet */
     uint64_t next;
     struct error end; /* how it ended, or empty */
     int end_code;
 };
+
+static const struct decoder *decoder_of(const struct video_source *v)
+{
+    return v->reader ? reader_decoder(v->reader) : &v->decoder;
+}
+
+/* A live stream is what it is, and becomes the size of the picture there was. */
+static int check_live(const struct video_source *v, const struct source_config *config)
+{
+    const struct source *s = &v->base;
+
+    if (!config->again && config->width &&
+        (config->width != s->width || config->height != s->height))
+        log_warning("%s gives %dx%d, not %dx%d", v->file, s->width, s->height, config->width,
+                    config->height);
+    return 0;
+}
 
 /* A file is what it is: requests that it does not meet are errors, but for the frame rate, which is
  * only a label. */
@@ -34,6 +63,10 @@ static int check_request(struct video_source *v, const struct source_config *con
 {
     const struct source *s = &v->base;
 
+    if (s->live)
+        return check_live(v, config);
+    if (config->again)
+        return error_set(err, -EINVAL, "%s has an end now, as cameras have not", v->file);
     if ((config->width && config->width != s->width) ||
         (config->height && config->height != s->height))
         return error_set(err, -EINVAL, "%s is %dx%d, not %dx%d; a file cannot be resized", v->file,
@@ -48,7 +81,7 @@ static const char *siting(const struct video_source *v)
 {
     if (v->lender.turn.swap)
         return "jpeg";
-    switch (v->decoder.frame->chroma_location) {
+    switch (v->frame->chroma_location) {
     case AVCHROMA_LOC_LEFT:
         return "mpeg2";
     case AVCHROMA_LOC_TOPLEFT:
@@ -61,10 +94,14 @@ static const char *siting(const struct video_source *v)
 /* What a y4m file of these pictures would say, for a sink that writes one. */
 static void make_header(struct video_source *v)
 {
-    static const char *const names[FRAME_N_FORMATS] = {
-        [FRAME_I422] = "422", [FRAME_I444] = "444", [FRAME_GREY] = "mono"};
-    const struct decoder *d = &v->decoder;
-    const AVRational given = av_guess_sample_aspect_ratio(d->in.format, d->stream, d->frame);
+    static const char *const names[FRAME_N_FORMATS] = {[FRAME_I422] = "422",
+                                                       [FRAME_I444] = "444",
+                                                       [FRAME_GREY] = "mono",
+                                                       [FRAME_RGB24] = "444",
+                                                       [FRAME_BGR24] = "444"};
+    const struct decoder *d = decoder_of(v);
+    const AVRational given =
+        av_guess_sample_aspect_ratio(d->in.format, d->stream, (AVFrame *)v->frame);
     const AVRational aspect = v->lender.turn.swap ? av_inv_q(given) : given;
     struct source *s = &v->base;
     struct y4m_header *h = &v->header;
@@ -83,28 +120,38 @@ static void make_header(struct video_source *v)
     s->y4m = h;
 }
 
+/* How many frames a film has, as far as it tells. */
+static uint64_t count_frames(const struct decoder *d, AVRational fps)
+{
+    if (d->live)
+        return 0;
+    if (d->stream->nb_frames > 0)
+        return (uint64_t)d->stream->nb_frames;
+    if (d->in.format->duration <= 0 || fps.num <= 0 || fps.den <= 0)
+        return 0;
+    return (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
+}
+
 static void describe(struct video_source *v, const struct source_config *config)
 {
-    const struct decoder *d = &v->decoder;
+    const struct decoder *d = decoder_of(v);
     const AVRational fps = av_guess_frame_rate(d->in.format, d->stream, NULL);
     struct source *s = &v->base;
 
+    s->live = d->live;
     s->format = v->lender.frame.format;
     s->width = v->lender.frame.width;
     s->height = v->lender.frame.height;
     s->colour = v->lender.frame.colour;
-    if (fps.num > 0 && fps.den > 0)
+    if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
-    s->tick =
-        (struct fraction){(uint32_t)d->stream->time_base.num, (uint32_t)d->stream->time_base.den};
-    if (config->fps.num && config->fps.den) {
+    s->n_frames = count_frames(d, fps);
+    v->tick = d->stream->time_base;
+    v->t_start_us = d->in.format->start_time == AV_NOPTS_VALUE ? 0 : d->in.format->start_time;
+    if (!d->live && config->fps.num && config->fps.den)
         s->fps = config->fps; /* and with it other times */
-        s->tick = (struct fraction){0, 0};
-    }
-    if (d->stream->nb_frames > 0)
-        s->n_frames = (uint64_t)d->stream->nb_frames;
-    else if (d->in.format->duration > 0 && fps.num > 0 && fps.den > 0)
-        s->n_frames = (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
+    else if (!d->live)
+        s->tick = (struct fraction){(uint32_t)v->tick.num, (uint32_t)v->tick.den};
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");
@@ -118,67 +165,127 @@ static void video_close(struct source *s)
     if (!v)
         return;
     lender_finish(&v->lender);
+    av_frame_free(&v->own);
+    reader_close(v->reader);
     decoder_close(&v->decoder);
     free(v);
 }
 
-static int video_open(struct source **ret, const struct source_config *config, struct error *err)
+/* The first picture says what all are like. */
+static int begin(struct video_source *v, const struct source_config *config, struct error *err)
 {
-    struct video_source *v = calloc(1, sizeof(*v));
-    int r;
+    int r = lender_init(&v->lender, v->frame, v->file, err);
 
-    if (!v)
-        return error_set(err, -ENOMEM, "out of memory for '%.120s'", config->name);
-    v->base.ops = &source_video;
-    v->stop_fd = config->stop_fd;
-    (void)snprintf(v->file, sizeof(v->file), "'%.120s'", config->name);
-    r = decoder_open(&v->decoder, config->name, v->file, err);
-    if (!r)
-        r = decoder_next(&v->decoder, v->file, v->stop_fd, err);
-    if (r == -ENODATA)
-        r = error_set(err, -EBADMSG, "%s has no pictures", v->file);
-    if (!r)
-        r = lender_init(&v->lender, v->decoder.frame, v->file, err);
     if (!r) {
         describe(v, config);
         r = check_request(v, config, err);
     }
+    return r;
+}
+
+static int open_url(struct video_source *v, const struct source_config *config, struct error *err)
+{
+    int r;
+
+    v->own = av_frame_alloc();
+    if (!v->own)
+        return error_set(err, -ENOMEM, "out of memory for %s", v->file);
+    r = reader_open(&v->reader, config->name, v->file, v->stop_fd, err);
+    if (!r) {
+        v->frame = reader_first(v->reader);
+        r = begin(v, config, err);
+    }
+    v->frame = v->own;
+    return r;
+}
+
+static int open_file(struct video_source *v, const struct source_config *config, struct error *err)
+{
+    int r = decoder_open(&v->decoder, config->name, v->file, v->stop_fd, err);
+
+    if (!r)
+        r = decoder_next(&v->decoder, v->file, v->stop_fd, err);
+    if (r)
+        return r;
+    v->ahead = true;
+    v->frame = v->decoder.frame;
+    return begin(v, config, err);
+}
+
+static int open_any(struct source **ret, const struct source_ops *ops,
+                    const struct source_config *config, struct error *err)
+{
+    struct video_source *v = calloc(1, sizeof(*v));
+    char shown[121];
+    int r;
+
+    (void)url_public(config->name, shown, sizeof(shown));
+    if (!v)
+        return error_set(err, -ENOMEM, "out of memory for '%s'", shown);
+    v->base.ops = ops;
+    v->stop_fd = config->stop_fd;
+    (void)snprintf(v->file, sizeof(v->file), "'%s'", shown);
+    r = ops == &source_network ? open_url(v, config, err) : open_file(v, config, err);
+    if (r == -ENODATA)
+        r = error_set(err, -EBADMSG, "%s has no pictures", v->file);
     if (r) {
         video_close(&v->base);
         return r;
     }
-    v->ahead = true;
     *ret = &v->base;
     return 0;
 }
 
-/* When the decoder's picture is shown: what the file says, or else one after the last. */
+static int video_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    return open_any(ret, &source_video, config, err);
+}
+
+static int network_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    return open_any(ret, &source_network, config, err);
+}
+
+/* When the picture is shown: what the file says, or else one after the last. */
 static int64_t shown_ns(const struct video_source *v)
 {
-    const struct decoder *d = &v->decoder;
-    const int64_t start = d->in.format->start_time, pts = d->frame->best_effort_timestamp;
+    const int64_t pts = v->frame->best_effort_timestamp;
     const struct fraction fps = v->base.fps;
 
+    if (v->base.live)
+        return 0;
     if (pts != AV_NOPTS_VALUE)
-        return av_rescale_q(pts, d->stream->time_base, (AVRational){1, NS_PER_S}) -
-               (start == AV_NOPTS_VALUE ? 0 : start) * NS_PER_US;
+        return av_rescale_q(pts, v->tick, (AVRational){1, NS_PER_S}) - v->t_start_us * NS_PER_US;
     return v->next ? v->lender.frame.t_show_ns +
                          pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1)
                    : 0;
 }
 
-/* The decoder's next picture. The end stays the end. */
+static int next_picture(struct video_source *v, struct error *err)
+{
+    int r;
+
+    if (v->reader) {
+        r = reader_take(v->reader, v->own, v->stop_fd, err);
+        reader_counts(v->reader, &v->base.n_dropped, &v->base.n_bad);
+    } else {
+        r = decoder_next(&v->decoder, v->file, v->stop_fd, err);
+        v->base.n_bad = v->decoder.n_bad;
+    }
+    return r;
+}
+
+/* The next picture. The end stays the end. */
 static int advance(struct video_source *v, struct error *err)
 {
     int r;
 
     if (v->end_code)
         return error_set(err, v->end_code, "%s", v->end.text);
-    r = decoder_next(&v->decoder, v->file, v->stop_fd, &v->end);
-    v->base.n_bad = v->decoder.n_bad;
+    r = next_picture(v, &v->end);
     if (r == 0)
         return 0;
-    if (r != -ECANCELED)
+    if (r != -ECANCELED && r != -ETIMEDOUT)
         v->end_code = r;
     return error_set(err, r, "%s", v->end.text);
 }
@@ -193,7 +300,7 @@ static int video_read(struct source *s, struct frame *ret, struct error *err)
     if (r)
         return r;
     v->ahead = false;
-    r = lender_take(&v->lender, v->decoder.frame);
+    r = lender_take(&v->lender, v->frame);
     if (r)
         return error_set(err, r, "out of memory for %s", v->file);
     v->lender.frame.t_show_ns = shown_ns(v);
@@ -220,6 +327,17 @@ const struct source_ops source_video = {
     .name = "video",
     .file = true,
     .open = video_open,
+    .close = video_close,
+    .read = video_read,
+    .release = video_release,
+    .truth = video_truth,
+};
+
+const struct source_ops source_network = {
+    .name = "network",
+    .device = true,
+    .reopens = true,
+    .open = network_open,
     .close = video_close,
     .read = video_read,
     .release = video_release,

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "picture/words.h"
 
 #define CHUNK (1 << 16) /* bytes that are read beyond the frame asked for */
 
@@ -46,6 +47,8 @@ static const struct {
     {"C420paldv", FRAME_I420}, {"C422", FRAME_I422},     {"C444", FRAME_I444},
     {"Cmono", FRAME_GREY},
 };
+
+#define N_COLOUR_SPACES (sizeof(colour_spaces) / sizeof(colour_spaces[0]))
 
 /* ----------------------------------------------------------------- reading */
 
@@ -135,19 +138,49 @@ static int parse_side(const char *text, int *ret)
     return sscanf(text, "%9d%c", ret, &rest) == 1 ? 0 : -EINVAL;
 }
 
+/* "C422p10", "Cmono16". */
+static bool parse_deep_space(struct y4m_source *y, const char *tag)
+{
+    static const struct {
+        const char *tag;
+        enum frame_format format;
+    } deep[] = {{"C420p", FRAME_I420_16},
+                {"C422p", FRAME_I422_16},
+                {"C444p", FRAME_I444_16},
+                {"Cmono", FRAME_GREY16}};
+
+    for (size_t i = 0; i < sizeof(deep) / sizeof(deep[0]); i++)
+        for (int depth = 9; depth <= 16; depth++) {
+            char name[16];
+
+            (void)snprintf(name, sizeof(name), "%s%d", deep[i].tag, depth);
+            if (strcmp(tag, name))
+                continue;
+            y->base.format = deep[i].format;
+            y->base.depth = depth;
+            return true;
+        }
+    return false;
+}
+
 static int parse_colour_space(struct y4m_source *y, const char *tag, struct error *err)
 {
     char allowed[160] = "";
 
-    for (size_t i = 0; i < sizeof(colour_spaces) / sizeof(colour_spaces[0]); i++) {
+    for (size_t i = 0; i < N_COLOUR_SPACES; i++) {
         if (!strcmp(tag, colour_spaces[i].tag)) {
             y->base.format = colour_spaces[i].format;
+            y->base.depth = 0;
             return 0;
         }
         list_add(allowed, sizeof(allowed), ", ", colour_spaces[i].tag);
     }
-    return error_set(err, -EINVAL, "%s has the colour space '%.33s'; allowed: %s", y->file, tag,
-                     allowed);
+    if (parse_deep_space(y, tag))
+        return 0;
+    return error_set(err, -EINVAL,
+                     "%s has the colour space '%.33s'; allowed: %s, and C420p10, C422p10, C444p10 "
+                     "and Cmono10 with any number from 9 to 16",
+                     y->file, tag, allowed);
 }
 
 /* Tags that are not known here say nothing about the samples and are passed over. */
@@ -364,6 +397,8 @@ static int read_samples(struct y4m_source *y, struct error *err)
                          "%s ends in the middle of frame %" PRIu64
                          ": %zu of its %zu bytes are there",
                          y->file, y->next + 1, have, y->frame_bytes);
+    if (y->base.depth)
+        words_widen(y->buffer + y->first, y->frame_bytes, y->base.depth);
     frame_attach(&y->frame, y->buffer + y->first);
     y->first += y->frame_bytes;
     y->begun = false;

@@ -180,8 +180,9 @@ static struct fraction nearest_fps(const struct v4l2_mode *m, struct fraction re
 
 static int format_cost(enum frame_format format)
 {
-    static const enum frame_format order[] = {FRAME_YUYV, FRAME_UYVY, FRAME_NV12,
-                                              FRAME_I420, FRAME_MJPG, FRAME_GREY};
+    static const enum frame_format order[] = {FRAME_YUYV, FRAME_UYVY,  FRAME_NV12,
+                                              FRAME_I420, FRAME_RGB24, FRAME_BGR24,
+                                              FRAME_MJPG, FRAME_GREY,  FRAME_GREY16};
     int i = 0;
 
     while (i < (int)(sizeof(order) / sizeof(order[0])) && order[i] != format)

@@ -133,6 +133,12 @@ int v4l2_format_of(uint32_t fourcc)
         return FRAME_I420;
     case V4L2_PIX_FMT_GREY:
         return FRAME_GREY;
+    case V4L2_PIX_FMT_RGB24:
+        return FRAME_RGB24;
+    case V4L2_PIX_FMT_BGR24:
+        return FRAME_BGR24;
+    case V4L2_PIX_FMT_Y16:
+        return FRAME_GREY16;
 #ifdef HAVE_MJPEG
     case V4L2_PIX_FMT_MJPEG:
     case V4L2_PIX_FMT_JPEG:
@@ -156,6 +162,12 @@ uint32_t v4l2_fourcc_of(enum frame_format format)
         return V4L2_PIX_FMT_YUV420;
     case FRAME_GREY:
         return V4L2_PIX_FMT_GREY;
+    case FRAME_RGB24:
+        return V4L2_PIX_FMT_RGB24;
+    case FRAME_BGR24:
+        return V4L2_PIX_FMT_BGR24;
+    case FRAME_GREY16:
+        return V4L2_PIX_FMT_Y16;
     case FRAME_MJPG:
         return V4L2_PIX_FMT_MJPEG;
     default:
@@ -181,6 +193,9 @@ struct colour v4l2_colour(const struct v4l2_pix_format *pix)
     uint32_t space = pix->colorspace;
     uint32_t encoding = pix->ycbcr_enc;
     uint32_t range = pix->quantization;
+    const bool rgb =
+        pix->pixelformat == V4L2_PIX_FMT_RGB24 || pix->pixelformat == V4L2_PIX_FMT_BGR24;
+    const bool grey = pix->pixelformat == V4L2_PIX_FMT_GREY || pix->pixelformat == V4L2_PIX_FMT_Y16;
 
     /* JFIF fixes both, and the fields of a compressed stream are often not filled in. */
     if (pix->pixelformat == V4L2_PIX_FMT_MJPEG || pix->pixelformat == V4L2_PIX_FMT_JPEG)
@@ -192,13 +207,14 @@ struct colour v4l2_colour(const struct v4l2_pix_format *pix)
         encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
     if (range == V4L2_QUANTIZATION_DEFAULT)
         /* Grey is what the sensor gives: the whole range, as R'G'B' has it. */
-        range =
-            V4L2_MAP_QUANTIZATION_DEFAULT(pix->pixelformat == V4L2_PIX_FMT_GREY, space, encoding);
+        range = V4L2_MAP_QUANTIZATION_DEFAULT(rgb || grey, space, encoding);
 
     return (struct colour){
         /* BT.2020 and SMPTE 240M, which no webcam has, are closer to BT.709. */
-        .matrix = encoding == V4L2_YCBCR_ENC_601 || encoding == V4L2_YCBCR_ENC_XV601 ? COLOUR_BT601
-                                                                                     : COLOUR_BT709,
+        .matrix = rgb ? COLOUR_RGB
+                  : encoding == V4L2_YCBCR_ENC_601 || encoding == V4L2_YCBCR_ENC_XV601
+                      ? COLOUR_BT601
+                      : COLOUR_BT709,
         .range = range == V4L2_QUANTIZATION_FULL_RANGE ? COLOUR_FULL : COLOUR_LIMITED,
     };
 }

@@ -2,12 +2,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libavutil/avstring.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK (1 << 16) /* bytes that are read at once */
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/url.h"
+
+#define CHUNK (1 << 16)           /* bytes that are read at once */
+#define ANSWER_NS (10 * NS_PER_S) /* for a network to tell what it has */
+#define READ_NS (30 * NS_PER_S)   /* for it to go on */
+
+/* What URLs may begin with, and what else libav may use for them. None of it reads files, so that
+ * what comes from a network, as a playlist, can name none. */
+#define SCHEMES "http,https,rtsp,rtsps,rtmp,rtmps,rtp,srt,tcp,udp"
+#define PROTOCOLS SCHEMES ",crypto,httpproxy,srtp,tls"
+
+/* Over HTTP, the size of these says nothing: it is that of a list, or invented. */
+#define UNSIZED "hls,dash,sdp,mpjpeg"
 
 int video_errno(int code)
 {
@@ -20,6 +35,10 @@ const char *video_strerror(int code, char *text, size_t size)
         (void)snprintf(text, size, "it is damaged, or of a kind that libav does not know");
     else if (code == AVERROR_EOF)
         (void)snprintf(text, size, "it ends too early");
+    else if (code == AVERROR_EXIT)
+        (void)snprintf(text, size, "no answer");
+    else if (code == AVERROR_PROTOCOL_NOT_FOUND)
+        (void)snprintf(text, size, "libav cannot do that here");
     else if (av_strerror(code, text, size))
         (void)snprintf(text, size, "libav's error %d", code);
     return text;
@@ -65,24 +84,43 @@ static int open_file(struct video_input *in, const char *name, struct error *err
     return 0;
 }
 
-static int open_format(struct video_input *in)
+/* libav asks this ten times a second while it waits. */
+static int gives_up(void *opaque)
+{
+    const struct video_input *in = opaque;
+
+    return event_rung(in->stop_fd) || now_ns() >= in->t_limit_ns;
+}
+
+static int prepare_file(struct video_input *in)
 {
     uint8_t *buffer = av_malloc(CHUNK);
+
+    in->io = buffer ? avio_alloc_context(buffer, CHUNK, 0, in, read_bytes, NULL, seek_bytes) : NULL;
+    if (!in->io)
+        av_free(buffer);
+    in->format->pb = in->io;
+    return in->io ? 0 : AVERROR(ENOMEM);
+}
+
+static int open_format(struct video_input *in, const char *url)
+{
     AVDictionary *options = NULL;
     int r;
 
-    in->io = buffer ? avio_alloc_context(buffer, CHUNK, 0, in, read_bytes, NULL, seek_bytes) : NULL;
     in->format = avformat_alloc_context();
-    if (!in->io || !in->format) {
-        if (!in->io)
-            av_free(buffer);
+    if (!in->format)
         return AVERROR(ENOMEM);
-    }
-    in->format->pb = in->io;
+    in->format->interrupt_callback = (AVIOInterruptCB){gives_up, in};
+    r = url ? 0 : prepare_file(in);
     /* A playlist would have other files opened, also such as its author may not read. */
-    r = av_dict_set(&options, "protocol_whitelist", "none", 0);
     if (r >= 0)
-        r = avformat_open_input(&in->format, NULL, NULL, &options);
+        r = av_dict_set(&options, "protocol_whitelist", url ? PROTOCOLS : "none", 0);
+    /* What is lost on the way costs pictures; UDP is for those who have nothing else. */
+    if (r >= 0 && url)
+        r = av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0);
+    if (r >= 0)
+        r = avformat_open_input(&in->format, url, NULL, &options);
     av_dict_free(&options);
 #if LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 15, 100)
     /* Later versions tell decoders by themselves how the picture is to be turned. */
@@ -92,26 +130,62 @@ static int open_format(struct video_input *in)
     return r;
 }
 
-int video_input_open(struct video_input *in, const char *name, struct error *err)
+static int check_scheme(const char *url, const char *name, struct error *err)
 {
-    char why[AV_ERROR_MAX_STRING_SIZE];
+    char scheme[16];
+
+    (void)snprintf(scheme, sizeof(scheme), "%.*s", (int)strcspn(url, ":"), url);
+    if (av_match_list(scheme, SCHEMES, ','))
+        return 0;
+    return error_usage(err,
+                       "'%.120s': of URLs only those of %s are read, and files are told by their "
+                       "name",
+                       name, SCHEMES);
+}
+
+int video_input_open(struct video_input *in, const char *name, int stop_fd, struct error *err)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE], shown[128];
+    const bool url = is_url(name);
     int r;
 
     /* What it would print names no file, and says what users cannot use. */
     av_log_set_level(AV_LOG_QUIET);
-    *in = (struct video_input){.fd = -1};
-    r = open_file(in, name, err);
+    *in = (struct video_input){.fd = -1, .stop_fd = stop_fd, .t_limit_ns = INT64_MAX};
+    (void)url_public(name, shown, sizeof(shown));
+    r = url ? check_scheme(name, shown, err) : open_file(in, name, err);
     if (!r) {
-        r = open_format(in);
+        in->t_limit_ns = url ? now_ns() + ANSWER_NS : INT64_MAX;
+        r = open_format(in, url ? name : NULL);
         if (r >= 0)
             r = avformat_find_stream_info(in->format, NULL);
-        r = r >= 0 ? 0
-                   : error_set(err, video_errno(r), "cannot read '%.120s': %s", name,
-                               video_strerror(r, why, sizeof(why)));
+        if (r < 0 && url && r == AVERROR(EIO))
+            (void)error_set(err, r, "cannot read '%s': no such host, or it broke off", shown);
+        else if (r < 0)
+            (void)error_set(err, r, "cannot read '%s': %s", shown,
+                            video_strerror(r, why, sizeof(why)));
+        r = r < 0 ? video_errno(r) : 0;
     }
     if (r)
         video_input_close(in);
     return r;
+}
+
+int video_input_read(struct video_input *in, AVPacket *packet)
+{
+    in->t_limit_ns = in->io ? INT64_MAX : now_ns() + READ_NS;
+    return av_read_frame(in->format, packet);
+}
+
+bool video_input_live(const struct video_input *in)
+{
+    const AVFormatContext *f = in->format;
+
+    if (in->io)
+        return false;
+    if (!av_strstart(f->url, "http", NULL))
+        return true;
+    return f->duration <= 0 && (av_match_name(f->iformat->name, UNSIZED) || avio_size(f->pb) <= 0);
 }
 
 void video_input_close(struct video_input *in)

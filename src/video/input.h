@@ -1,22 +1,32 @@
 #pragma once
-/* A file as libav reads it. Only what is in the file itself counts: nothing that it names, be it
- * another file or a place in a network, is opened. */
+/* A file or a URL as libav reads it. Only what is there itself counts: a file names no other file
+ * and no place in a network that would be opened, and what a network says no file. */
 #include <libavformat/avformat.h>
 
 #include "base/error.h"
 
 struct video_input {
     AVFormatContext *format; /* NULL while there is none */
-    AVIOContext *io;
+    AVIOContext *io;         /* of a file */
     int fd;
+    int stop_fd;        /* readable once nothing is waited for any more */
+    int64_t t_limit_ns; /* when what the network is asked for takes too long */
 };
 
-/* Opens the regular file @name and finds out what is in it. A failure leaves nothing open.
- * -ENOENT and so on: of the file; -EINVAL: libav knows nothing that is like it. */
-int video_input_open(struct video_input *in, const char *name, struct error *err);
+/* Opens the regular file or URL @name and finds out what is in it; @in stays where it is until it
+ * is closed. A failure leaves nothing open. -ENOENT and so on: of the file; -EINVAL: libav knows
+ * nothing that is like it; -EIO: of the network. */
+int video_input_open(struct video_input *in, const char *name, int stop_fd, struct error *err);
 
 /* Accepts what is all zeros, or not open. */
 void video_input_close(struct video_input *in);
+
+/* As av_read_frame(), which a readable stop_fd ends, and a network that gives nothing for long. */
+int video_input_read(struct video_input *in, AVPacket *packet);
+
+/* Whether it is like a camera: it goes on without an end, at its own pace. Over HTTP that is what
+ * tells neither how long nor how large it is; any other network is live. */
+bool video_input_live(const struct video_input *in);
 
 /* What libav means by @code, as a negative errno. */
 int video_errno(int code);

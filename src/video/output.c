@@ -7,14 +7,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define CHUNK (1 << 16) /* bytes that are written at once */
+#define CLAIM (1 << 20) /* bytes that are claimed at once where there are as many */
 
-static int write_bytes(void *opaque, uint8_t *buffer, int size)
+/* Why a file of @size may not be, as an errno; or 0. */
+static int check_limit(int64_t size)
 {
-    const struct video_output *out = opaque;
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+                   (uint64_t)size > limit.rlim_cur
+               ? EFBIG
+               : 0;
+}
+
+/* Asks the disk for so many bytes behind what is written. Returns an errno, or 0. */
+static int claim_bytes(struct video_output *out, int64_t n)
+{
+    struct statvfs disk;
+
+    if (!fallocate(out->fd, FALLOC_FL_KEEP_SIZE, out->size, n)) {
+        out->claimed = out->size + n;
+        return 0;
+    }
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+        return errno;
+    return !fstatvfs(out->fd, &disk) && disk.f_bavail * disk.f_frsize < (uint64_t)n ? ENOSPC : 0;
+}
+
+void video_output_reserve(struct video_output *out, int64_t n)
+{
+    if (!out->full)
+        out->full = check_limit(out->size + n);
+    if (!out->full && out->size + n > out->claimed && claim_bytes(out, n + CLAIM))
+        out->full = claim_bytes(out, n);
+}
+
+#if LIBAVFORMAT_VERSION_MAJOR < 61
+typedef uint8_t lent_byte;
+#else
+typedef const uint8_t lent_byte;
+#endif
+
+static int write_bytes(void *opaque, lent_byte *buffer, int size)
+{
+    struct video_output *out = opaque;
     int done = 0;
 
     while (done < size) {
@@ -24,14 +66,18 @@ static int write_bytes(void *opaque, uint8_t *buffer, int size)
             return AVERROR(errno);
         done += n > 0 ? (int)n : 0;
     }
+    out->at += size;
+    out->size = out->at > out->size ? out->at : out->size;
     return size;
 }
 
 static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
 {
-    const struct video_output *out = opaque;
+    struct video_output *out = opaque;
     const off_t at = whence == AVSEEK_SIZE ? -1 : lseek(out->fd, offset, whence & ~AVSEEK_FORCE);
 
+    if (at >= 0)
+        out->at = at;
     return at < 0 ? AVERROR(whence == AVSEEK_SIZE ? ENOSYS : errno) : (int64_t)at;
 }
 
@@ -60,7 +106,7 @@ int video_output_open(struct video_output *out, const char *name, struct error *
     uint8_t *buffer;
     int r;
 
-    out->fd = -1;
+    *out = (struct video_output){.fd = -1};
     r = choose_names(out, name);
     if (!r) {
         out->fd = open(out->beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
@@ -92,6 +138,8 @@ int video_output_keep(struct video_output *out, bool sync)
 
     avio_flush(out->io);
     r = out->io->error < 0 ? out->io->error : 0;
+    if (!r && out->claimed)
+        (void)!ftruncate(out->fd, out->size); /* gives back what was claimed beyond it */
     if (!r && sync && fsync(out->fd))
         r = -errno;
     if (!r && rename(out->beside, out->path))

@@ -9,6 +9,9 @@
 struct video_output {
     AVIOContext *io;
     int fd;
+    int64_t at, size;    /* where the next bytes go, and how far the file goes */
+    int64_t claimed;     /* how far the disk has given it space */
+    int full;            /* an errno: why a reserve was refused, so that it must end now; or 0 */
     char path[PATH_MAX]; /* of the file that it shall be; links are followed */
     char beside[PATH_MAX];
 };
@@ -16,6 +19,10 @@ struct video_output {
 /* Makes the new file. A failure leaves nothing behind. -ENOENT and so on: of the folder;
  * -EINVAL: what is called @name is no file. */
 int video_output_open(struct video_output *out, const char *name, struct error *err);
+
+/* Has the disk keep room for @n bytes behind those that are written, or sets full. What does so for
+ * all that is still to come can end a file that fills the disk, without which it would not play. */
+void video_output_reserve(struct video_output *out, int64_t n);
 
 /* The new file is whole and takes the name. @sync: once the disk has it. A negative errno: there is
  * no new file. */

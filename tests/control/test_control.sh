@@ -61,7 +61,8 @@ test_introspection() {
     expect out '^\.RadiusUsed +property +i +3 +- *$' introspection
     expect out '^\.Readers +property +i +-1 +- *$' introspection
     expect out '^\.EngineUsed +property +s +"simd" +- *$' introspection
-    expect out '^\.Device +property +s +"Caf\? processor" +- *$' introspection
+    expect out '^\.DeviceUsed +property +s +"Caf\? processor" +- *$' introspection
+    expect out '^\.Outputs +property +s +"virtual: 90 frames, 2 readers; a.y4m: 88 frames"' introspection
     expect out '^\.FramesIn +property +t +5000000000 +- *$' introspection
     expect out '^\.FramesOut +property +t +90 +- *$' introspection
     expect out '^\.FramesDropped +property +t +7 +- *$' introspection
@@ -202,6 +203,7 @@ frames/s    30.0
 latency     12.5 ms, p99 17.2 ms, since the camera's stamp
 added       2.5 ms, p99 7.2 ms, without the camera's own 10.0 ms
 frames      5000000000 in, 90 out, 7 dropped, 2 damaged
+outputs     virtual: 90 frames, 2 readers; a.y4m: 88 frames
 reconnects  1
 readers     not known
 END
@@ -241,6 +243,9 @@ END
     printf 'radius = 4\n' >reload.conf
     run 0 "$ctl" reload
     [ "$(property Radius)" = 'i 4' ] && ok || bad "Radius after reload"
+}
+
+test_full_disk() {
     if [ -e /dev/full ]; then
         "$ctl" get >/dev/full 2>err
         [ $? -eq 1 ] && ok || bad "get on a full disk"
@@ -376,6 +381,6 @@ test_others() {
 run_tests test_nobody_there test_usage
 start_host
 on_the_bus $name
-run_tests test_introspection test_keys test_error_names test_commands test_closed_descriptors \
+run_tests test_introspection test_keys test_error_names test_commands test_full_disk test_closed_descriptors \
     test_control_characters test_watch test_figures test_instances test_others
 summary

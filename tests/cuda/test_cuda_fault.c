@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 
     if (process_status >= 0)
         return process_status;
-    if (engine_cuda.probe(device, sizeof(device), &err)) {
+    if (engine_cuda.probe("", device, sizeof(device), &err)) {
         printf("skipped: %s\n", err.text);
         return 77;
     }

@@ -37,7 +37,7 @@ static void refused(const char *part)
     struct engine *e = NULL;
     char device[128];
 
-    assert_int_equal(engine_cuda.probe(device, sizeof(device), &err), -ENODEV);
+    assert_int_equal(engine_cuda.probe("", device, sizeof(device), &err), -ENODEV);
     if (!strstr(err.text, part))
         fail_msg("'%s' is not in '%s'", part, err.text);
     assert_int_equal(engine_cuda.create(&e, &(struct engine_config){0}, &err), -ENODEV);

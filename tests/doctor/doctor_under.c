@@ -91,10 +91,11 @@ static bool read_word(const char *name, char *text, size_t size)
     return read;
 }
 
-static int probe_gpu(char *device, size_t size, struct error *err)
+static int probe_gpu(const char *wanted, char *device, size_t size, struct error *err)
 {
     char text[128] = "";
 
+    (void)wanted;
     (void)read_word("gpu", text, sizeof(text));
     if (strncmp(text, "works ", 6))
         return error_set(err, -ENODEV, "%s", text);
@@ -102,10 +103,11 @@ static int probe_gpu(char *device, size_t size, struct error *err)
     return 0;
 }
 
-static int probe_cpu(char *device, size_t size, struct error *err)
+static int probe_cpu(const char *wanted, char *device, size_t size, struct error *err)
 {
     char why[128];
 
+    (void)wanted;
     if (read_word("no-cpu", why, sizeof(why)))
         return error_set(err, -ENODEV, "%s", why);
     (void)snprintf(device, size, "2 threads, AVX2");

@@ -14,6 +14,7 @@ static inline bool within_bound(const struct difference *d)
 static inline void difference_add(struct difference *all, const struct difference *d)
 {
     all->max = d->max > all->max ? d->max : all->max;
+    all->max_word = d->max_word > all->max_word ? d->max_word : all->max_word;
     all->n_samples += d->n_samples;
     all->n_over_1 += d->n_over_1;
     all->sum_squares += d->sum_squares;

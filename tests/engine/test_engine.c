@@ -10,9 +10,9 @@
 static bool probe_works, create_works;
 static int n_destroyed, n_released;
 
-static int probe(char *device, size_t size, struct error *err)
+static int probe(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)device, (void)size;
+    (void)wanted, (void)device, (void)size;
     return probe_works ? 0 : error_set(err, -ENODEV, "no device");
 }
 
@@ -32,9 +32,9 @@ static int create_gpu(struct engine **ret, const struct engine_config *config, s
 static int create_cpu(struct engine **ret, const struct engine_config *config, struct error *err);
 static int create_slow(struct engine **ret, const struct engine_config *config, struct error *err);
 
-static int works_always(char *device, size_t size, struct error *err)
+static int works_always(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)device, (void)size, (void)err;
+    (void)wanted, (void)device, (void)size, (void)err;
     return 0;
 }
 
@@ -144,11 +144,12 @@ static void test_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct filter *f = &cases[i].filter;
-        const char *limits[2] = {engine_limit(&bilateral, f), engine_limit(&euclidean, f)};
+        const char *limits[2] = {engine_limit(&bilateral, f, FRAME_YUYV),
+                                 engine_limit(&euclidean, f, FRAME_YUYV)};
 
-        assert_null(engine_limit(&all, f));
-        assert_int_equal(engine_has(&bilateral, f), !cases[i].bilateral);
-        assert_int_equal(engine_has(&euclidean, f), !cases[i].euclidean);
+        assert_null(engine_limit(&all, f, FRAME_I420_16));
+        assert_int_equal(engine_has(&bilateral, f, FRAME_YUYV), !cases[i].bilateral);
+        assert_int_equal(engine_has(&euclidean, f, FRAME_YUYV), !cases[i].euclidean);
         assert_string_equal(limits[0] ? limits[0] : "",
                             cases[i].bilateral ? cases[i].bilateral : "");
         assert_string_equal(limits[1] ? limits[1] : "",

@@ -123,7 +123,7 @@ static void compare(const struct engine_ops *inner)
     struct engine *here = NULL, *there = NULL;
     struct error err = {.text = ""};
 
-    if (inner->probe(NULL, 0, &err)) {
+    if (inner->probe("", NULL, 0, &err)) {
         print_message("engine %s not here: %s\n", inner->name, err.text);
         return;
     }
@@ -132,7 +132,7 @@ static void compare(const struct engine_ops *inner)
         fail_msg("%s", err.text);
     print_message("%s\n", there->device);
     for (int format = 0; format < FRAME_N_FORMATS; format++) {
-        if (!format_table[format].planes)
+        if (!format_filtered((enum frame_format)format))
             continue;
         for (int i = 0; i < 4; i++)
             for (int radius = 0; radius < 4; radius++) {

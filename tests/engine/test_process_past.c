@@ -21,9 +21,9 @@ struct witness {
     uint8_t counts[2 * MAX_PAST];
 };
 
-static int probe(char *device, size_t size, struct error *err)
+static int probe(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)device, (void)size, (void)err;
+    (void)wanted, (void)device, (void)size, (void)err;
     return 0;
 }
 

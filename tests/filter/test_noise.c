@@ -253,6 +253,34 @@ static void test_only_falls(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
+/* White noise, of which means of 7x7 cells leave what the squares of their weights add up to. */
+static void test_share_of_light(void **state)
+{
+    static const double cell[4] = {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8};
+    double of_cell = 0.0, of_light = 0.0, weight[2 * 7 + 2] = {0};
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        of_cell += cell[i] * cell[i];
+    for (int k = 0; k < 7; k++)
+        for (int i = 0; i < 4; i++)
+            weight[2 * k + i] += cell[i] / 7.0;
+    for (int i = 0; i < 2 * 7 + 2; i++)
+        of_light += weight[i] * weight[i];
+    assert_in_range(100 * noise_share_of_light((float)(of_cell * of_cell)) / of_light / of_light,
+                    75, 125);
+    assert_true(noise_share_of_light(0.5F) > 5 * noise_share_of_light(0.14F));
+}
+
+/* White noise has none, whatever is measured of it. */
+static void test_slack(void **state)
+{
+    (void)state;
+    assert_true(noise_slack(0.07F) == 1.0F);
+    assert_true(noise_slack(0.14F) == 1.0F);
+    assert_in_range(100 * noise_slack(0.39F), 199, 201);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +295,8 @@ int main(void)
         cmocka_unit_test(test_repeated_pictures),
         cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_share_of_light),
+        cmocka_unit_test(test_slack),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

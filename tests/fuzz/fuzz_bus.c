@@ -238,7 +238,7 @@ static void check_settings(void)
 {
     for (const struct key *k = key_table; k->name; k++) {
         struct settings copy = settings;
-        char value[SETTINGS_PATH_MAX];
+        char value[SETTINGS_VALUE_MAX];
         struct error err;
 
         settings_get(&settings, k, value, sizeof(value));

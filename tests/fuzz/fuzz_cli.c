@@ -36,7 +36,7 @@ static void check_values(const struct settings *s)
     struct settings copy = *s;
 
     for (const struct key *k = key_table; k->name; k++) {
-        char text[SETTINGS_PATH_MAX], again[SETTINGS_PATH_MAX];
+        char text[SETTINGS_VALUE_MAX], again[SETTINGS_VALUE_MAX];
 
         settings_get(s, k, text, sizeof(text));
         must(!settings_set(&copy, k->name, text, NULL), k->name);

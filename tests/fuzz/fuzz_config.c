@@ -26,7 +26,7 @@ static bool same(const struct settings *a, const struct settings *b, const struc
 {
     const double *x = (const void *)((const char *)a + k->offset);
     const double *y = (const void *)((const char *)b + k->offset);
-    char s[SETTINGS_PATH_MAX], t[SETTINGS_PATH_MAX];
+    char s[SETTINGS_VALUE_MAX], t[SETTINGS_VALUE_MAX];
 
     if (k->type == KEY_AUTOREAL)
         return fabs(*x - *y) <= 1e-9 * *x;

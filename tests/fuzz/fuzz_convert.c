@@ -2,6 +2,7 @@
  * Bytes: what to do, two formats, two colours, two sizes, bytes between rows of both, a seed. */
 #include "tests/fuzz/fuzz.h"
 
+#include "picture/colour.h"
 #include "picture/convert.h"
 #include "picture/scale.h"
 
@@ -9,10 +10,15 @@ static struct frame choose(struct input *in)
 {
     const uint8_t colour = input_u8(in);
 
+    const enum frame_format format = (enum frame_format)(input_u8(in) % FRAME_MJPG);
+    const struct colour c = {colour & 4   ? COLOUR_RGB
+                             : colour & 1 ? COLOUR_BT709
+                                          : COLOUR_BT601,
+                             colour & 2 ? COLOUR_FULL : COLOUR_LIMITED};
+
     return (struct frame){
-        .format = (enum frame_format)(input_u8(in) % FRAME_MJPG),
-        .colour = {colour & 1 ? COLOUR_BT709 : COLOUR_BT601,
-                   colour & 2 ? COLOUR_FULL : COLOUR_LIMITED},
+        .format = format,
+        .colour = colour_in(format, c),
         .width = 2 + 2 * input_u8(in),
         .height = 1 + input_u8(in),
     };

@@ -28,6 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (!(r = s->ops->read(s, &f, &err))) {
         must(f.seq == n++, "frames are numbered");
         picture_touch(&f);
+        must(!s->depth || !(frame_sample(&f, 0, 0, 0) & ((1 << (16 - s->depth)) - 1)),
+             "words have their bits at the top");
         s->ops->release(s);
     }
     must(r == -ENODATA || r == -EBADMSG, "a file ends, or is broken");

@@ -55,6 +55,21 @@ static int sample(enum image_kind kind, int component, int x, int y, uint64_t *r
     }
 }
 
+/* Words have something in their lower byte, too, but for the darkest and the brightest. */
+static void put(uint8_t *at, int level, int bytes, uint64_t *rng)
+{
+    uint16_t word;
+
+    if (bytes == 1) {
+        *at = (uint8_t)level;
+        return;
+    }
+    word = (uint16_t)(level == 0     ? 0
+                      : level == 255 ? 65535
+                                     : level * 256 + (int)(random_next(rng) & 255));
+    memcpy(at, &word, sizeof(word));
+}
+
 void image_fill(struct frame *f, enum image_kind kind, uint64_t seed)
 {
     const struct format_info *info = &format_table[f->format];
@@ -71,9 +86,11 @@ void image_fill(struct frame *f, enum image_kind kind, uint64_t seed)
             for (int x = 0; x < s.width; x++) {
                 const int v = sample(kind, c, x, y, &rng);
 
-                s.base[(size_t)y * s.stride + (size_t)(x * s.step)] = (uint8_t)(v < 0     ? 0
-                                                                                : v > 255 ? 255
-                                                                                          : v);
+                put(s.base + (size_t)y * s.stride + (size_t)(x * s.step),
+                    v < 0     ? 0
+                    : v > 255 ? 255
+                              : v,
+                    info->bytes, &rng);
             }
     }
 }
@@ -131,20 +148,23 @@ void guarded_free(struct guarded *g)
 
 struct difference frame_difference(const struct frame *a, const struct frame *b)
 {
+    const bool words = format_table[a->format].bytes > 1;
     struct difference d = {0};
 
     for (int c = 0; c < format_table[a->format].components; c++) {
-        const struct samples s = frame_samples(a, c), t = frame_samples(b, c);
+        const struct samples s = frame_samples(a, c);
 
         for (int y = 0; y < s.height; y++)
             for (int x = 0; x < s.width; x++) {
-                const int diff = abs(s.base[(size_t)y * s.stride + (size_t)(x * s.step)] -
-                                     t.base[(size_t)y * t.stride + (size_t)(x * t.step)]);
+                const int raw = abs(frame_sample(a, c, x, y) - frame_sample(b, c, x, y));
+                const int diff = words ? (raw + 256) / 257 : raw;
+                const double exact = words ? raw / 257.0 : raw;
 
                 d.max = diff > d.max ? diff : d.max;
                 d.n_over_1 += diff > 1;
                 d.n_samples++;
-                d.sum_squares += (double)diff * diff;
+                d.sum_squares += exact * exact;
+                d.max_word = words && raw > d.max_word ? raw : d.max_word;
             }
     }
     return d;

@@ -37,9 +37,11 @@ void guarded_arm(struct guarded *g);
 long guarded_check(const struct guarded *g);
 void guarded_free(struct guarded *g);
 
-/* How two frames of equal format and size differ, over all samples. */
+/* How two frames of equal format and size differ, over all samples, in levels of 8 bits; of words,
+ * a part of one counts as one in `max`. */
 struct difference {
     int max;
+    int max_word; /* in levels of 16 bits; 0 of bytes */
     long n_samples, n_over_1;
     double sum_squares;
 };

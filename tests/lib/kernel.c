@@ -19,8 +19,9 @@ enum { FIRST_FD = 1000, MAX_FDS = 64, MAX_MAPPINGS = 64, MAX_BUFFERS = 8 };
 #define NODE_PATH "/dev/video0"
 #define JPEG_BYTES 256
 
-static const uint32_t fourccs[] = {V4L2_PIX_FMT_YUYV,   V4L2_PIX_FMT_UYVY, V4L2_PIX_FMT_NV12,
-                                   V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_GREY, V4L2_PIX_FMT_MJPEG};
+static const uint32_t fourccs[] = {V4L2_PIX_FMT_YUYV,   V4L2_PIX_FMT_UYVY,  V4L2_PIX_FMT_NV12,
+                                   V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_GREY,  V4L2_PIX_FMT_MJPEG,
+                                   V4L2_PIX_FMT_RGB24,  V4L2_PIX_FMT_BGR24, V4L2_PIX_FMT_Y16};
 
 static const int errors[] = {EINVAL, ENOTTY, EBUSY,  EIO,    EAGAIN, ENODEV,
                              ENOMEM, ENOSPC, EACCES, ENOENT, EPIPE,  EINTR};
@@ -81,7 +82,7 @@ void kernel_start(enum kernel_device device, const uint8_t *data, size_t size)
     k.data = in.data;
     k.size = in.left;
     f = (struct frame){
-        .format = FRAME_YUYV, .width = (int)k.pix.width, .height = (int)k.pix.height};
+        .format = FRAME_RGB24, .width = (int)k.pix.width, .height = (int)k.pix.height};
     k.pix.sizeimage = (uint32_t)frame_layout_packed(&f); /* enough for the others as well */
     if (k.pix.sizeimage < JPEG_BYTES)
         k.pix.sizeimage = JPEG_BYTES;

@@ -17,9 +17,19 @@ static struct frame make(enum frame_format format, int width, int height)
 
 static int at(const struct frame *f, int component, int x, int y)
 {
-    const struct samples s = frame_samples(f, component);
+    return frame_sample(f, component, x, y);
+}
 
-    return s.base[(size_t)y * s.stride + (size_t)(x * s.step)];
+/* Writes an 8-bit level. */
+static void put(const struct frame *f, int component, int x, int y, int level)
+{
+    const struct samples s = frame_samples(f, component);
+    const uint16_t word = (uint16_t)(level << 8);
+
+    if (format_table[f->format].bytes > 1)
+        memcpy(s.base + (size_t)y * s.stride + (size_t)(x * s.step), &word, sizeof(word));
+    else
+        s.base[(size_t)y * s.stride + (size_t)(x * s.step)] = (uint8_t)level;
 }
 
 static void run(struct frame *dst, const struct frame *src)
@@ -67,13 +77,13 @@ static void test_flat(void **state)
 
                     for (int y = 0; y < s.height; y++)
                         for (int x = 0; x < s.width; x++)
-                            s.base[(size_t)y * s.stride + (size_t)(x * s.step)] =
-                                (uint8_t)(100 + 50 * c);
+                            put(&a, c, x, y, 100 + 50 * c);
                 }
                 run(&b, &a);
                 for (int c = 0; c < format_table[to].components; c++) {
                     const struct samples s = frame_samples(&b, c);
-                    const int inside = c && grey ? 128 : 100 + 50 * c;
+                    const int unit = format_table[to].bytes > 1 ? 256 : 1;
+                    const int inside = (c && grey ? 128 : 100 + 50 * c) * unit;
                     int n = 0;
 
                     assert_int_equal(at(&b, c, s.width / 2, s.height / 2), inside);
@@ -81,7 +91,7 @@ static void test_flat(void **state)
                         for (int x = 0; x < s.width; x++) {
                             n += at(&b, c, x, y) == inside;
                             if (at(&b, c, x, y) != inside)
-                                assert_int_equal(at(&b, c, x, y), c ? 128 : 16);
+                                assert_int_equal(at(&b, c, x, y), (c ? 128 : 16) * unit);
                         }
                     if (sizes[i][0] * 36 == sizes[i][1] * 64)
                         assert_int_equal(n, s.width * s.height);
@@ -107,12 +117,29 @@ static void test_ramp(void **state)
     frame_free(&b);
 }
 
+/* Words are fitted as finely as they are. */
+static void test_words(void **state)
+{
+    struct frame a = make(FRAME_GREY16, 100, 2), b = make(FRAME_GREY16, 400, 8);
+
+    (void)state;
+    for (int x = 0; x < 200; x++)
+        ((uint16_t *)(void *)(a.plane[0] + (size_t)(x / 100) * a.stride[0]))[x % 100] =
+            (uint16_t)(65535 - x % 100 * 40);
+    run(&b, &a);
+    for (int x = 2; x < 398; x++)
+        assert_in_range(at(&b, 0, x, 4), 65535 - (10 * x - 15) - 1, 65535 - (10 * x - 15) + 1);
+    frame_free(&a);
+    frame_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_size),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_ramp),
+        cmocka_unit_test(test_words),
     };
 
     return cmocka_run_group_tests_name("scale", tests, NULL, NULL);

@@ -8,9 +8,9 @@
 
 void open_bench(struct bench *b, struct engine *engine)
 {
-    const struct sink_config sink = {
-        .name = b->node ? b->node : "auto",
-        .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
+    static const char *const names[] = {"1", "2", "3"};
+    struct sink_config sink = {.name = b->node ? b->node : "auto",
+                               .picture = {.format = FRAME_YUYV, .width = WIDTH, .height = HEIGHT}};
     const struct filtering_config config = {
         .engine = {.threads = 1},
         .stand_in = b->stand_in ? b->stand_in : &engine_simd,
@@ -27,12 +27,18 @@ void open_bench(struct bench *b, struct engine *engine)
     struct error err;
 
     (void)snprintf(request.name, sizeof(request.name), "%s", sink.name);
-    require(stages_init(s, event_open(), 0) == 0);
+    require(stages_init(s, event_open(), b->max_frames) == 0);
     stream_set_filter_request(s->stream, &filter);
     require(capture_open(&s->capture, s->stream, &request, b->wait, &err) == 0);
     filtering_open(&s->filtering, s->stream, engine, &config);
     require(output_open(&s->output, ops, &sink, b->wait, &err) == 0);
-    require(stages_connect(s, b->drops ? RING_LATEST : RING_LOSSLESS, &err) == 0);
+    sink.stop_fd = stream_fd(s->stream, STREAM_EVENT_STOP);
+    for (int i = 0; i < 3 && b->more[i]; i++) {
+        sink.name = names[i];
+        require(output_open(&s->output, b->more[i], &sink, b->wait, &err) == 0);
+    }
+    require(stages_connect(s, b->drops ? RING_LATEST : RING_LOSSLESS, s->output.n_writers, &err) ==
+            0);
 }
 
 void run_bench(struct bench *b)

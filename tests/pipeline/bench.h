@@ -12,6 +12,8 @@ struct bench {
     const struct engine_ops *stand_in; /* NULL: engine_simd */
     int64_t rest_ns;                   /* 0 = FILTERING_REST_NS */
     const char *node;                  /* what camera and screen are called; NULL: "auto" */
+    const struct sink_ops *more[3];    /* outputs beside the screen, called "1", "2" and "3" */
+    uint64_t max_frames;               /* 0 = no limit */
 };
 
 /* @b is zero, but for the last fields. */

@@ -314,7 +314,7 @@ static int open_screen(struct sink **ret, const struct sink_ops *ops,
     int r;
 
     require(config->picture.format == FRAME_YUYV);
-    *s = (struct sink){.ops = ops, .picture = config->picture};
+    *s = (struct sink){.ops = ops, .name = "screen", .picture = config->picture};
     r = screen.on_open ? screen.on_open(s) : 0;
     if (screen.open_failures-- > 0)
         r = -EBUSY;

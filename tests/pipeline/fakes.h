@@ -77,7 +77,7 @@ struct engine *make_flaky(int depth, int breaks_at, bool in_submit);
 #define SCREEN_KEEPS 1024
 struct fake_screen {
     struct sink sink;
-    int n, fails_at;
+    atomic_int n, fails_at;
     bool fails_always; /* at the first frame after each opening, once it has failed */
     atomic_int opened, closed;
     atomic_int open_failures;

@@ -82,7 +82,12 @@ static void test_sources(void **state)
         {"test:", &source_pattern},
         {"test:scene", &source_pattern},
         {"test:./x.y4m", &source_pattern},
+        {"test://x", &source_pattern},
+        {"://x", &source_y4m},
+        {"./http://x", &source_y4m},
     };
+    static const char *const urls[] = {"rtsp://camera/", "http://host/film.y4m",
+                                       "file:///dev/video0"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -91,6 +96,8 @@ static void test_sources(void **state)
         if (cases[i].expected ? ops != cases[i].expected : !!strcmp(ops->name, "video"))
             fail_msg("'%s' chooses %s", cases[i].name, ops->name);
     }
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
+        assert_string_equal(source_for(urls[i])->name, "network");
 }
 
 static void test_sinks(void **state)
@@ -147,6 +154,7 @@ static void test_source_flags(void **state)
         {&source_pattern, .reopens = true},
         {&source_y4m, .file = true},
         {source_for("clip.mkv"), .file = true},
+        {source_for("rtsp://camera/"), .device = true, .reopens = true},
     };
 
     (void)state;

@@ -148,7 +148,7 @@ static void test_screen_released(void **state)
     screen.open_failures = 1;
     take_node(&b, path);
     open_live(&b);
-    b.stages.output.outlets[0].retry.pauses.t_next_ns = INT64_MAX;
+    b.stages.output.writers[0].outlet.retry.pauses.t_next_ns = INT64_MAX;
     run_script(&b, play_screen_released);
     close_bench(&b);
     assert_int_equal(unlink(path), 0);
@@ -176,7 +176,7 @@ static void test_unsteady_screen(void **state)
     open_live(&b);
     stream_devices_changed(b.stages.stream); /* which is no news any more when it goes */
     run_script(&b, play_unsteady_screen);
-    assert_true(b.stages.output.outlets[0].retry.pauses.pause_ns >= 1000000000);
+    assert_true(b.stages.output.writers[0].outlet.retry.pauses.pause_ns >= 1000000000);
     close_bench(&b);
 }
 

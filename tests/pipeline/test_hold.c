@@ -24,7 +24,7 @@ static bool is_asleep(struct bench *b)
 
 static bool is_taken(struct bench *b)
 {
-    return !atomic_load(&b->stages.output.request.wanted);
+    return !atomic_load(&b->stages.output.tally.request.wanted);
 }
 
 static void play_holds(struct bench *b)
@@ -170,8 +170,8 @@ static void test_screen_comes_back(void **state)
     open_live(&b);
     screen.open_failures = 2;
     run_script(&b, play_screen);
-    stats_snapshot(stream_stats(b.stages.stream), &stats);
-    assert_true(stats.frames_not_shown > 0);
+    stages_stats(&b.stages, &stats);
+    assert_true(stats.frames_dropped > 0);
     assert_true(screen.n > 5);
     close_bench(&b);
 }
@@ -185,15 +185,17 @@ static int take_snapshot(struct bench *b, const char *name, char *path, size_t s
     uint64_t n;
     int r;
 
-    assert_int_equal(output_snapshot_result(&b->stages.output, path, size, &err), -EINPROGRESS);
-    assert_int_equal(output_snapshot(&b->stages.output, name, &err), 0);
-    assert_int_equal(output_snapshot(&b->stages.output, "other", &err), -EBUSY);
-    while ((r = output_snapshot_result(&b->stages.output, path, size, &err)) == -EINPROGRESS)
+    assert_int_equal(tally_snapshot_result(&b->stages.output.tally, path, size, &err),
+                     -EINPROGRESS);
+    assert_int_equal(tally_snapshot(&b->stages.output.tally, name, &err), 0);
+    assert_int_equal(tally_snapshot(&b->stages.output.tally, "other", &err), -EBUSY);
+    while ((r = tally_snapshot_result(&b->stages.output.tally, path, size, &err)) == -EINPROGRESS)
         if (poll(&news, 1, pictures ? LIMIT_MS : 100) > 0)
             assert_int_equal(read(news.fd, &n, sizeof(n)), sizeof(n));
         else
             assert_false(pictures);
-    assert_int_equal(output_snapshot_result(&b->stages.output, path, size, &err), -EINPROGRESS);
+    assert_int_equal(tally_snapshot_result(&b->stages.output.tally, path, size, &err),
+                     -EINPROGRESS);
     return r;
 }
 
@@ -311,7 +313,7 @@ static void check_names(struct bench *b)
     int r;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(output_snapshot(&b->stages.output, cases[i].name, &err), -EINVAL);
+        assert_int_equal(tally_snapshot(&b->stages.output.tally, cases[i].name, &err), -EINVAL);
         if (!strstr(err.text, cases[i].text))
             fail_msg("'%s': %s", cases[i].name, err.text);
     }
@@ -346,7 +348,7 @@ static void play_last_snapshot(struct bench *b)
     struct error err;
 
     assert_true(eventually(runs, b));
-    assert_int_equal(output_snapshot(&b->stages.output, "last", &err), 0);
+    assert_int_equal(tally_snapshot(&b->stages.output.tally, "last", &err), 0);
     assert_true(eventually(is_taken, b));
 }
 

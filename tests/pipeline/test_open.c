@@ -92,7 +92,7 @@ static void test_on_demand(void **state)
 
     (void)state;
     s.on_demand = ON_DEMAND_ON;
-    open_badly(&s, stop_fd, -EINVAL, "the output must be a virtual camera, not 'null:'");
+    open_badly(&s, stop_fd, -EINVAL, "an output must be a virtual camera, not 'null:'");
     (void)close(stop_fd);
 }
 
@@ -246,12 +246,14 @@ static void test_window(void **state)
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     char path[] = "/tmp/bilatcam-open-XXXXXX.y4m";
     const int file = mkstemps(path, 4);
-    const char *const outputs[] = {"null:", path};
+    char both[64];
+    const char *const outputs[] = {"null:", path, both};
 
     (void)state;
     assert_true(file >= 0);
     assert_int_equal(setenv("SDL_VIDEODRIVER", "dummy", 1), 0);
-    for (int i = 0; i < 2; i++) {
+    (void)snprintf(both, sizeof(both), "null:\n%s", path);
+    for (int i = 0; i < 3; i++) {
         struct settings s = settings_for("test:", outputs[i]);
         struct pipeline *p;
 
@@ -261,7 +263,7 @@ static void test_window(void **state)
             continue;
         }
         p = open_well(&s, stop_fd);
-        assert_int_equal(p->stages.output.outlets[1].config.alone, i == 0);
+        assert_int_equal(p->stages.output.writers[p->n_outputs].outlet.config.alone, i == 0);
         assert_int_equal(pipeline_close(p), 0);
     }
     (void)unlink(path);

@@ -203,7 +203,8 @@ static pthread_t filter_thread, output_thread;
 
 static void start_feeding(struct bench *b, int n_frames)
 {
-    assert_int_equal(thread_start(&output_thread, "output", output_run, &b->stages.output), 0);
+    assert_int_equal(
+        thread_start(&output_thread, "output", writer_run, &b->stages.output.writers[0]), 0);
     assert_int_equal(thread_start(&filter_thread, "filter", filtering_run, &b->stages.filtering),
                      0);
     stats_input(stream_stats(b->stages.stream), (uint64_t)n_frames, 0, 0, 0);

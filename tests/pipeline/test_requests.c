@@ -1,6 +1,8 @@
 /* What settings mean to the stages. */
 #include "tests/lib/unit.h"
 
+#include <math.h>
+
 #include "pipeline/parts.h"
 
 static struct filter filter_for(int temporal, enum temporal_mode mode, int filter)
@@ -11,7 +13,7 @@ static struct filter filter_for(int temporal, enum temporal_mode mode, int filte
     s.temporal = temporal;
     s.temporal_mode = mode;
     s.filter = filter;
-    return pipeline_filter_request(&s).filter;
+    return pipeline_filter_request(&s, FRAME_YUYV).filter;
 }
 
 static void test_frames(void **state)
@@ -45,22 +47,63 @@ static void test_frames(void **state)
     assert_int_equal(filter_for(16, TEMPORAL_RECURSIVE, FILTER_NONE).radius, 0);
 }
 
+/* What a blur does not do is told, unless nobody asked for it. */
+static void test_unused(void **state)
+{
+    static const struct {
+        int filter, temporal;
+        bool unused;
+    } rows[] = {
+        {FILTER_BILATERAL, 16, false}, {FILTER_GAUSSIAN, 0, false}, {FILTER_GAUSSIAN, 1, false},
+        {FILTER_GAUSSIAN, 2, true},    {FILTER_BOX, 8, true},       {FILTER_NONE, 8, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s;
+
+        settings_init(&s);
+        s.filter = rows[i].filter;
+        s.temporal = rows[i].temporal;
+        assert_int_equal(settings_time_unused(&s), rows[i].unused);
+    }
+}
+
 static void test_distance(void **state)
 {
     struct settings s;
 
     (void)state;
     settings_init(&s);
-    assert_int_equal(pipeline_filter_request(&s).filter.distance, DISTANCE_EUCLIDEAN);
+    assert_int_equal(pipeline_filter_request(&s, FRAME_YUYV).filter.distance, DISTANCE_EUCLIDEAN);
     s.distance = DISTANCE_MANHATTAN;
-    assert_int_equal(pipeline_filter_request(&s).filter.distance, DISTANCE_MANHATTAN);
+    assert_int_equal(pipeline_filter_request(&s, FRAME_YUYV).filter.distance, DISTANCE_MANHATTAN);
+}
+
+/* Of 16 bits each picture is filtered by itself, and what would be measured has a value. */
+static void test_words(void **state)
+{
+    struct settings s;
+    struct filter f;
+
+    (void)state;
+    settings_init(&s);
+    f = pipeline_filter_request(&s, FRAME_GREY16).filter;
+    assert_false(filter_looks_back(&f));
+    assert_true(f.sigma_color > 1.0);
+    s.sigma_color = 30.0;
+    assert_true(fabs(pipeline_filter_request(&s, FRAME_I420_16).filter.sigma_color - 30.0) < 1e-9);
+    s.filter = FILTER_BOX;
+    assert_int_equal(pipeline_filter_request(&s, FRAME_I420_16).filter.kind, FILTER_BOX);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_unused),
         cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_words),
     };
 
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);

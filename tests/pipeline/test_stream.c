@@ -120,6 +120,14 @@ static void test_state(void **state)
     assert_string_equal(status.reason, "");
 }
 
+/* An output that does not tell of its readers may have some. */
+static const struct stream_output outputs[] = {
+    {.name = "a", .virtual_camera = true, .readers = 2, .n_written = 5},
+    {.name = "b", .trouble = "it is busy", .readers = -1},
+    {.name = "c", .virtual_camera = true, .readers = 4},
+    {.name = "d", .virtual_camera = true, .readers = -1},
+};
+
 static void test_status(void **state)
 {
     struct stream *s = *state;
@@ -128,17 +136,28 @@ static void test_status(void **state)
     stream_fill_status(s, &status);
     assert_int_equal(status.readers, -1);
     stream_set_engine(s, "simd", "a processor");
-    stream_set_no_output(s, "it is busy");
+    assert_int_equal(stream_round(s, 0, &outputs[0]), 2);
+    assert_false(happened(s, STREAM_EVENT_CHANGE));
+    assert_int_equal(stream_round(s, 1, &outputs[1]), 2);
     assert_true(happened(s, STREAM_EVENT_CHANGE));
-    stream_round(s, 2);
-    stream_round(s, 3);
+    stream_fill_status(s, &status);
+    assert_string_equal(status.state, "running");
+    assert_int_equal(stream_round(s, 0, &outputs[1]), -1);
+    assert_int_equal(stream_round(s, 0, &outputs[2]), 4);
+    assert_int_equal(stream_round(s, 1, &outputs[0]), 6);
+    assert_int_equal(stream_round(s, 0, &outputs[3]), -1);
+    stream_fill_status(s, &status);
+    assert_string_equal(status.outputs, "d: 0 frames; a: 5 frames, 2 readers");
+    (void)stream_round(s, 0, &outputs[1]);
+    (void)stream_round(s, 1, &outputs[1]);
     stream_fill_status(s, &status);
     assert_string_equal(status.engine, "simd");
     assert_string_equal(status.device, "a processor");
     assert_string_equal(status.state, "no virtual camera");
     assert_string_equal(status.reason, "it is busy");
-    assert_int_equal(status.readers, 3);
-    assert_int_equal(status.n_rounds, 2);
+    assert_string_equal(status.outputs, "b: it is busy; b: it is busy");
+    assert_int_equal(status.readers, -1);
+    assert_int_equal(status.n_rounds, 8);
 }
 
 static void test_what_is_set(void **state)

@@ -89,15 +89,15 @@ static void destroy(struct engine *e)
     (void)e;
 }
 
-static int probe_works(char *device, size_t size, struct error *err)
+static int probe_works(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)device, (void)size, (void)err;
+    (void)wanted, (void)device, (void)size, (void)err;
     return 0;
 }
 
-static int probe_fails(char *device, size_t size, struct error *err)
+static int probe_fails(const char *wanted, char *device, size_t size, struct error *err)
 {
-    (void)device, (void)size;
+    (void)wanted, (void)device, (void)size;
     return error_set(err, -ENODEV, "it does not work here");
 }
 

@@ -26,6 +26,8 @@ test_information() {
     run 0 "$bilatcam" --list-engines
     expect out '^simd  ' engines
     expect out '^reference  ' engines
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 1 -o null: --device 99
+    expect err "^bilatcam: device '99' is not used: " 'a GPU that is not there'
     run 0 "$bilatcam" --list-devices
     run 0 "$bilatcam" --benchmark=csv -e simd --threads 1
     expect out '^engine,device,width,height,radius,ms$' benchmark
@@ -114,8 +116,8 @@ test_bad_files() {
     refused 1 "noise.y4m" "$bilatcam" -i noise.y4m -o null:
     { header W641 H480 F30:1 C420; frames 1 462240; } >odd.y4m
     refused 1 "odd.y4m.*width must be even" "$bilatcam" -i odd.y4m -o null:
-    { header W64 H48 F30:1 C420p10; frames 1 9216; } >deep.y4m
-    refused 1 "deep.y4m.*C420p10" "$bilatcam" -i deep.y4m -o null:
+    { header W64 H48 F30:1 C420p17; frames 1 9216; } >deep.y4m
+    refused 1 "deep.y4m.*C420p17" "$bilatcam" -i deep.y4m -o null:
     header W64 H48 F30:1 C420 >none.y4m
     run 0 "$bilatcam" -i none.y4m -o null:
     { header W64 H48 F30:1 C420; frames 3 4608; printf 'FRAME\n'; head -c 100 /dev/zero; } >cut.y4m
@@ -175,6 +177,28 @@ test_same_files() {
     run 0 "$bilatcam" -i test: --size 64x48 --frames 1 -o same/a.y4m --stats same/b --trace same/c
 }
 
+# Several outputs get the same, all of it, and one that fails leaves the others alone.
+test_outputs() {
+    run 0 "$bilatcam" -i test: --size 320x240 --frames 30 -o one.y4m
+    run 0 "$bilatcam" -i test: --size 320x240 --frames 30 -o a.y4m -o null: -o b.y4m --stats stats.json
+    cmp one.y4m a.y4m && cmp one.y4m b.y4m && ok || bad "several outputs differ"
+    expect stats.json '"outputs": ".*a.y4m.*: 30 frames; null:: 30 frames; .*b.y4m.*: 30 frames"' outputs
+    printf 'output = a.y4m\noutput = c.y4m\n' >several.conf
+    rm -f a.y4m
+    run 0 "$bilatcam" -c several.conf -i test: --size 320x240 --frames 30
+    cmp one.y4m a.y4m && cmp one.y4m c.y4m && ok || bad "several outputs of a file differ"
+    rm -f a.y4m
+    run 0 "$bilatcam" -c several.conf -i test: --size 320x240 --frames 30 -o c.y4m
+    [ ! -e a.y4m ] && ok || bad "an output of the file beside that of the command line"
+    timeout 60 "$bilatcam" -i test: --size 320x240 --frames 30 -o - -o a.y4m 2>err | head -c 1000 >out
+    [ "${PIPESTATUS[0]}" -eq 1 ] && ok || bad "one of several outputs closed: exit status"
+    cmp one.y4m a.y4m && ok || bad "one of several outputs closed: the other one"
+    refused 2 "output 'null:' is given twice" "$bilatcam" -i test: -o null: -o null:
+    refused 2 "output 'x.y4m' and output './x.y4m' are the same file" "$bilatcam" -i test: -o x.y4m -o ./x.y4m
+    refused 2 "both be standard output" "$bilatcam" -i test: -o null: -o - --stats -
+    [ ! -e x.y4m ] && ok || bad "a refused output was made"
+}
+
 test_closed_pipe() {
     timeout 60 "$bilatcam" -i test: --size 320x240 -o - 2>err | head -c 1000 >out
     [ "${PIPESTATUS[0]}" -eq 1 ] && ok || bad "closed pipe: exit status"
@@ -183,6 +207,7 @@ test_closed_pipe() {
 
 # A file through the program and through two of them in a pipe gives the same bytes.
 test_files() {
+    local filter frames given n
     run 0 "$bilatcam" -i test: --size 322x243 --frames 5 --filter none -o clip.y4m
     run 0 "$bilatcam" -i clip.y4m -o once.y4m -r 2
     timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 --filter none -o - |
@@ -201,6 +226,12 @@ test_files() {
         done
         [ "$(cmp -l reference.y4m simd.y4m | wc -l)" -lt 5000 ] && ok || bad "$filter: the engines do not agree"
         [ "$(cmp -l clip.y4m simd.y4m 2>/dev/null | wc -l)" -gt 50000 ] && ok || bad "$filter does nothing"
+    done
+    for given in 'gaussian 4 1' 'box 64 1' 'box auto 0' 'gaussian 1 0' 'bilateral 4 0' 'none 4 0'; do
+        read -r filter frames n <<<"$given"
+        run 0 "$bilatcam" -i clip.y4m -o null: --filter "$filter" --temporal "$frames" --frames 1
+        [ "$(grep -c "temporal = $frames has no effect with filter = $filter: the mean over frames needs" err)" \
+            -eq "$n" ] && ok || bad "temporal $frames with $filter: $(cat err)"
     done
     run 0 "$bilatcam" -i clip.y4m -o near.y4m -r 2 --engine simd --temporal 1 --sigma-color 18 --frames 1
     for engine in reference simd; do
@@ -251,6 +282,50 @@ END
     { header W64 H48 F50:1 C422 Xkept; frames 1 6144; } >tagged.y4m
     run 0 "$bilatcam" -i tagged.y4m -o same.y4m --output-format yu12
     [ "$(head -n 1 same.y4m)" = "YUV4MPEG2 W64 H48 F50:1 Xkept C420jpeg" ] && ok || bad "4:2:0 of 4:2:2"
+}
+
+# Words of 10 bits and of 16 come out as they went in, unless they are filtered, or taken to 8 bits.
+test_deep() {
+    local i k
+    for tags in 'C420p10 XYSCSS=420P10' 'Cmono16 XCOLORRANGE=FULL'; do
+        { header "W16 H4 F50:1 $tags"
+          for ((i = 0; i < 2; i++)); do
+              printf 'FRAME\n'
+              for ((k = 0; k < (${#tags} == 21 ? 12 : 8); k++)); do
+                  printf '\0\0\1\0\377\3\0\2\12\1\144\0\310\1\20\3'
+              done
+          done; } >deep.y4m
+        run 0 "$bilatcam" -i deep.y4m -o same.y4m --filter none
+        cmp -s deep.y4m same.y4m && ok || bad "$tags changed"
+        run 0 "$bilatcam" -i deep.y4m -o other.y4m -r 2 --sigma-color 100
+        expect err "pictures of 16 bits: each is filtered by itself" "the mean of $tags"
+        [ "$(head -n 1 other.y4m)" = "$(head -n 1 deep.y4m)" ] && ok || bad "tags of filtered $tags"
+        [ "$(stat -c %s other.y4m)" = "$(stat -c %s deep.y4m)" ] && ok || bad "size of filtered $tags"
+        cmp -s deep.y4m other.y4m && bad "$tags is not filtered" || ok
+        run 0 "$bilatcam" -i deep.y4m -o eight.y4m --filter none --output-format yu12
+        [ "$(stat -c %s eight.y4m)" = $(($(head -n 1 eight.y4m | wc -c) + 2 * (6 + 96))) ] && ok ||
+            bad "8 bits of $tags"
+    done
+    run 0 "$bilatcam" -i deep.y4m -o wide.y4m --filter none --levels 0,1023
+    tail -c 16 wide.y4m | od -An -tu2 -w16 | grep -Eq '^ +0 +64 +65535 +32800 +17040 +6406 +29212 +50224$' && ok ||
+        bad "levels: $(tail -c 16 wide.y4m | od -An -tu2 -w16)"
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 2 --filter none -o null: --levels auto
+    expect err "levels: only grey of 16 bits has them to choose from, not yuyv" "levels of 8 bits"
+    run 0 "$bilatcam" -i test: --format y16 --size 64x48 --frames 2 -o null:
+    expect err "test scene .* y16 -> simd" "a scene of 16 bits"
+    run 0 "$bilatcam" -i test: --format y16 --size 64x48 --frames 2 -o null: --levels auto --stats -
+    expect out "filter_ms" "statistics"
+    if grep -q psnr_gain_db out; then bad "levels: compared with a picture of others"; else ok; fi
+}
+
+# R'G'B' is filtered as it is, and becomes what a file takes.
+test_rgb() {
+    run 0 "$bilatcam" -i test: --format rgb24 --size 64x48 --frames 2 -o rgb.y4m
+    expect err "rgb24 -> .* 444p" "R'G'B' to a file"
+    [ "$(head -n 1 rgb.y4m)" = "YUV4MPEG2 W64 H48 F30:1 Ip A0:0 C444 XCOLORRANGE=FULL" ] && ok ||
+        bad "header of R'G'B': $(head -n 1 rgb.y4m)"
+    run 0 "$bilatcam" -i test: --format bgr24 --size 64x48 --frames 2 -o null: --output-format rgb24
+    expect err "bgr24 -> .*, rgb24" "R'G'B' to nowhere"
 }
 
 # Asked for, a latency budget holds or is refused; the one of the configuration file is for cameras.

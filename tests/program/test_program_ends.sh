@@ -94,9 +94,10 @@ test_reload() {
     printf 'radius = 99\n' >live.conf
     kill -HUP "$pid"
     wait_for err "line 1: radius = '99'.*running settings stay" && ok || bad "bad file refused"
-    printf 'radius = 3\nfps = 25\n' >live.conf
+    printf 'radius = 3\nfps = 25\nfilter = box\ntemporal = 8\n' >live.conf
     kill -HUP "$pid"
     wait_for err "^bilatcam: radius = 3" && ok || bad "live key"
+    wait_for err "^bilatcam: temporal = 8 has no effect with filter = box" && ok || bad "frames and a blur"
     wait "$pid" && ok || bad "end after reload"
     expect stats.json '"radius_requested": 3' reload
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The user units as systemd reads them: no mistakes, and no more exposed than they were.
-# Usage: test_units.sh BILATCAM FOLDER-OF-UNITS
+# Usage: test_units.sh BILATCAM FOLDER-OF-UNITS NETWORK.conf
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-bilatcam=$(realpath "$1") units=$(realpath "$2")
+bilatcam=$(realpath "$1") units=$(realpath "$2") network=$(realpath "$3")
 # shellcheck source=tests/lib/checks.sh
 . "$(dirname "$0")/../lib/checks.sh"
 export LC_ALL=C.UTF-8
@@ -34,12 +34,29 @@ check_exposure() {
     tail -n 1 out
 }
 
+# check_unit FILE: any remark is a mistake of ours, but that there is no bus to ask.
+check_unit() {
+    run 0 systemd-analyze --user verify "./$1"
+    cat out err | grep -v '^Failed to connect to system bus:' && bad "$1" || ok
+}
+
 for unit in bilatcam.service bilatcam@.service; do
     # The program need not be installed.
     sed "s|^ExecStart=[^ ]*|ExecStart=$bilatcam|" "$units/$unit" > "$unit"
-    run 0 systemd-analyze --user verify "./$unit"
-    # Any remark is a mistake of ours, but that there is no bus to ask.
-    cat out err | grep -v '^Failed to connect to system bus:' && bad "$unit" || ok
+    check_unit "$unit"
     check_exposure "$unit"
+done
+
+# With a network it has no other protection less.
+mkdir bilatcam.service.d
+cp "$network" bilatcam.service.d/
+check_unit bilatcam.service
+run 0 systemd-analyze --user security --offline=true --no-pager --threshold=100 bilatcam.service
+for setting in "${kept[@]}"; do
+    case $setting in
+    *INET*) mark=✗ ;;
+    *) mark=✓ ;;
+    esac
+    grep -qF "$mark $setting " out && ok || bad "with network.conf: no $mark at $setting"
 done
 summary

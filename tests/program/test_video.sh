@@ -40,13 +40,7 @@ test_codecs() {
 test_png() {
     make -i film.mp4 -frames:v 1 picture.png
     run 0 "$bilatcam" -i picture.png -o ours.y4m --filter none
-    make -i ours.y4m -pix_fmt rgb24 -f rawvideo ours
-    make -i picture.png -pix_fmt rgb24 -f rawvideo theirs
-    python3 - <<'END' && ok || bad "colours of a PNG"
-a, b = open("ours", "rb").read(), open("theirs", "rb").read()
-assert len(a) == len(b) == 160 * 90 * 3
-assert max(abs(x - y) for x, y in zip(a, b)) <= 1
-END
+    same_pixels ours.y4m picture.png 1 "colours of a PNG"
 }
 
 test_turned() {
@@ -127,6 +121,35 @@ END
     make -i film.mp4 -c copy end.mp4
     head -c $(($(stat -c %s end.mp4) / 2)) end.mp4 >headless.mp4
     refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
+}
+
+# read_slowly COMMAND...: after the first of its pictures, while copy.mkv is read into ours.y4m.
+read_slowly() {
+    local header
+    rm -f pipe
+    mkfifo pipe
+    cp large.mkv copy.mkv
+    "$bilatcam" -i copy.mkv -o - --filter none >pipe 2>err &
+    exec 4<pipe
+    IFS= read -r -u 4 header
+    "$@"
+    { echo "$header" && cat; } <&4 >ours.y4m
+    exec 4<&-
+    wait $!
+}
+
+# The file that was opened is read, whatever has its name since; what is cut off is told.
+test_changed() {
+    local status
+    make -i film.mp4 -an -vf noise=alls=60:allf=t -c:v ffv1 large.mkv
+    run 0 "$bilatcam" -i large.mkv -o theirs.y4m --filter none
+    read_slowly cp --remove-destination film.mp4 copy.mkv
+    status=$?
+    [ "$status" = 0 ] && cmp ours.y4m theirs.y4m >out && ok || bad "a file that was replaced: status $status"
+    read_slowly truncate -s 4000 copy.mkv
+    status=$?
+    [ "$status" = 1 ] && ok || bad "status $status of a file that was cut while it was read"
+    expect err "^bilatcam: 'copy.mkv' ends too early: after [0-9]+ frames$" 'a file that was cut'
 }
 
 test_wrong_files() {

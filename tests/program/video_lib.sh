@@ -12,3 +12,15 @@ done
 quiet_x265=(-x265-params log-level=none)
 make -f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -pix_fmt yuv420p \
     -c:a aac film.mp4
+
+# same_pixels A B MOST WHAT: two pictures or films as RGB, of which no sample differs by more than MOST.
+same_pixels() {
+    make -i "$1" -f rawvideo -pix_fmt rgb24 ours
+    make -i "$2" -f rawvideo -pix_fmt rgb24 theirs
+    python3 - "$3" <<'END' && ok || bad "$4"
+import sys
+a, b = open("ours", "rb").read(), open("theirs", "rb").read()
+assert len(a) == len(b) > 0, (len(a), len(b))
+assert max(abs(x - y) for x, y in zip(a, b)) <= int(sys.argv[1])
+END
+}

@@ -63,23 +63,27 @@ SIDE_DOORS = [
 NO_ROOM = {"config-build.h"}
 
 # Folders in tests that are of no single room.
-NO_ROOMS_TESTS = {"lib", "program", "rules", "fuzz", "vm"}
+NO_ROOMS_TESTS = {"lib", "packages", "program", "rules", "fuzz", "vm"}
 
 PURE = ("src/filter/*.[ch] src/base/retry.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
         "<stdint.h> <stdlib.h> <string.h> <math.h>")
+
+# What CPU and GPU both compile.
+BOTH = "src/filter/noise_follow.h src/filter/mean_count.h "
 
 # Files, and all that they may see. C without a declaration does not compile, so a pure part has
 # no way to a clock or a file.
 ONLY = [
     (PURE, PURE),
-    ("cuda/kernel/*.cu cuda/kernel/*.cuh", "cuda/kernel/* src/filter/noise_follow.h <*>"),
-    ("*.cu *.cuh", "cuda/kernel/* cuda/lab/rungs.h src/filter/noise_follow.h <*>"),
+    ("cuda/kernel/*.cu cuda/kernel/*.cuh", "cuda/kernel/* " + BOTH + "<*>"),
+    ("*.cu *.cuh", "cuda/kernel/* cuda/lab/rungs.h " + BOTH + "<*>"),
 ]
 
 # The ends of the house that belong to the stages.
 CAPTURE = "src/source/* src/pipeline/capture.h "
 FILTERING = "src/engine/* src/pipeline/filtering.h src/pipeline/restart.h "
-OUTPUT = "src/sink/* src/pipeline/output.h src/pipeline/outlet.h "
+OUTPUT = ("src/sink/* src/pipeline/output.h src/pipeline/tally.h src/pipeline/writer.h "
+          "src/pipeline/outlet.h ")
 BUILD = "config-build.h "
 
 # Files, and what they must not see. The first row that names a file counts. Output sees sources,
@@ -88,12 +92,14 @@ NEVER = [
     ("src/engine/table.c", ""),
     ("src/engine/*", "src/engine/table.h"),
     ("src/pipeline/backends.*", FILTERING),
-    ("src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h "
+    ("src/pipeline/check.c src/pipeline/open.c src/pipeline/live.c src/pipeline/requests.c src/pipeline/parts.h "
      "src/pipeline/stages.*", BUILD),
     ("src/pipeline/capture.*", FILTERING + OUTPUT + BUILD),
     ("src/pipeline/filtering.* src/pipeline/restart.*", CAPTURE + OUTPUT + BUILD),
-    ("src/pipeline/output.*", FILTERING + BUILD + "src/pipeline/capture.h"),
-    ("src/pipeline/outlet.*", CAPTURE + FILTERING + BUILD + "src/pipeline/output.h"),
+    ("src/pipeline/output.* src/pipeline/tally.* src/pipeline/writer.*",
+     FILTERING + BUILD + "src/pipeline/capture.h"),
+    ("src/pipeline/outlet.*",
+     CAPTURE + FILTERING + BUILD + "src/pipeline/output.h src/pipeline/tally.h src/pipeline/writer.h"),
     ("src/pipeline/*", CAPTURE + FILTERING + OUTPUT + BUILD),
     ("src/source/*", "src/picture/snapshot*.h src/picture/font.h src/picture/card.h"),
 ]

@@ -115,6 +115,53 @@ static void test_print_and_read(void **state)
     }
 }
 
+/* What a file gives takes the place of what was before, and several lines add up. */
+static void test_lists(void **state)
+{
+    static const char *const rows[][2] = {
+        {"radius = 3\n", "auto"},
+        {"output = null:\n", "null:"},
+        {"output = a.y4m\nradius = 3\noutput = \"b ; c.y4m\"\n", "a.y4m\nb ; c.y4m"},
+        {"output = a,b.y4m\n", "a,b.y4m"},
+        {"output = \"auto\\nnull:\"\noutput = -\n", "auto\nnull:\n-"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s, again;
+        struct error err = {.text = ""};
+        FILE *f;
+
+        settings_init(&s);
+        settings_init(&again);
+        write_file(rows[i][0]);
+        if (settings_load(&s, path, &err))
+            fail_msg("%s: %s", rows[i][0], err.text);
+        assert_string_equal(s.output, rows[i][1]);
+        f = fopen(path, "w");
+        assert_non_null(f);
+        settings_print(&s, f);
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(settings_load(&again, path, &err), 0);
+        assert_memory_equal(&s, &again, sizeof(s));
+    }
+}
+
+static void test_items(void **state)
+{
+    char item[SETTINGS_PATH_MAX];
+
+    (void)state;
+    assert_true(settings_item("a\nbc\nd", 0, item));
+    assert_string_equal(item, "a");
+    assert_true(settings_item("a\nbc\nd", 1, item));
+    assert_string_equal(item, "bc");
+    assert_true(settings_item("a\nbc\nd", 2, item));
+    assert_string_equal(item, "d");
+    assert_false(settings_item("a\nbc\nd", 3, item));
+    assert_false(settings_item("", 0, item));
+}
+
 static void test_bad_files_are_refused_whole(void **state)
 {
     static const struct {
@@ -122,6 +169,7 @@ static void test_bad_files_are_refused_whole(void **state)
     } rows[] = {
         {"radius = 3\nradius = 99\n", {"line 2", "radius", "99", "from 0 to 32"}},
         {"radius = 3\nradios = 4\n", {"line 2", "unknown key", "radios", ""}},
+        {"output = null:\noutput =\n", {"line 2", "output = ''", "up to 8", ""}},
         {"radius = 3\n[camera]\nsize = 2x2\n", {"line 2", "[camera]", "", ""}},
         {"radius = 3\nnonsense\n", {"line 2", "KEY = VALUE", "", ""}},
         {"filter = blur\n", {"line 1", "filter", "bilateral", "box"}},
@@ -344,6 +392,8 @@ int main(void)
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_print_and_read),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_items),
         cmocka_unit_test(test_bad_files_are_refused_whole),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_command_line),

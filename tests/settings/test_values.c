@@ -15,7 +15,7 @@ static void test_defaults_are_valid(void **state)
     settings_init(&s);
     settings_init(&again);
     for (const struct key *k = key_table; k->name; k++) {
-        char value[SETTINGS_PATH_MAX], allowed[256];
+        char value[SETTINGS_VALUE_MAX], allowed[256];
 
         settings_get(&s, k, value, sizeof(value));
         assert_string_equal(value, k->default_text);
@@ -30,6 +30,13 @@ static void test_defaults_are_valid(void **state)
 static const struct {
     const char *key, *value, *back; /* back NULL: refused */
 } values[] = {
+    {"output", "a b", "a b"},
+    {"output", "auto\nnull:", "auto\nnull:"},
+    {"output", "1\n2\n3\n4\n5\n6\n7\n8", "1\n2\n3\n4\n5\n6\n7\n8"},
+    {"output", "1\n2\n3\n4\n5\n6\n7\n8\n9", NULL},
+    {"output", "", NULL},
+    {"output", "a\n", NULL},
+    {"output", "\na", NULL},
     {"radius", "0", "0"},
     {"radius", "32", "32"},
     {"radius", "33", NULL},
@@ -60,6 +67,19 @@ static const struct {
     {"temporal", "65", NULL},
     {"temporal", "2.5", NULL},
     {"temporal-mode", "window", "window"},
+    {"device", "auto", "auto"},
+    {"device", "0", "0"},
+    {"device", "0000:0A:00.0", "0000:0A:00.0"},
+    {"device", "", NULL},
+    {"device", "-1", NULL},
+    {"device", "1000", NULL},
+    {"device", "1:", NULL},
+    {"device", ":1", NULL},
+    {"device", "1:2:3:4", NULL},
+    {"device", "1:2.8", NULL},
+    {"device", "1:2.0", "1:2.0"},
+    {"device", "cpu", NULL},
+    {"device", "0000:01:00.0/../x", NULL},
     {"temporal-mode", "mean", NULL},
     {"sigma-time", "auto", "auto"},
     {"sigma-time", "1.5", "1.5"},
@@ -83,10 +103,24 @@ static const struct {
     {"fps", "1/1000", NULL},
     {"format", "mjpg", "mjpg"},
     {"format", "auto", "auto"},
+    {"format", "rgb24", "rgb24"},
     {"format", "rgb", NULL},
     {"output-format", "yu12", "yu12"},
+    {"output-format", "bgr24", "bgr24"},
     {"output-format", "nv12", NULL},
     {"encoder", "libx264:crf=20", "libx264:crf=20"},
+    {"levels", "0,1", "0,1"},
+    {"levels", "7000,9000", "7000,9000"},
+    {"levels", "auto", "auto"},
+    {"levels", "off", "off"},
+    {"levels", "9000,7000", NULL},
+    {"levels", "5,5", NULL},
+    {"levels", "0,65536", NULL},
+    {"levels", "-1,5", NULL},
+    {"levels", "7000", NULL},
+    {"levels", "7000,", NULL},
+    {"levels", ",7000", NULL},
+    {"levels", "1,2,3", NULL},
     {"encoder", "auto", "auto"},
     {"filter", "none", "none"},
     {"filter", "gaussian", "gaussian"},
@@ -119,7 +153,7 @@ static void test_values(void **state)
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct settings s, before;
         struct error err = {.text = ""};
-        char value[SETTINGS_PATH_MAX];
+        char value[SETTINGS_VALUE_MAX];
         int r;
 
         settings_init(&s);

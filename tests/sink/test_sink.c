@@ -47,11 +47,13 @@ static void test_y4m_pictures(void **state)
         int request;
         enum frame_format out;
     } cases[] = {
-        {FRAME_YUYV, -1, FRAME_I422},         {FRAME_UYVY, -1, FRAME_I422},
-        {FRAME_NV12, -1, FRAME_I420},         {FRAME_I420, -1, FRAME_I420},
-        {FRAME_I422, -1, FRAME_I422},         {FRAME_I444, -1, FRAME_I444},
-        {FRAME_GREY, -1, FRAME_GREY},         {FRAME_GREY, FRAME_YUYV, FRAME_I422},
-        {FRAME_YUYV, FRAME_I420, FRAME_I420}, {FRAME_I444, FRAME_NV12, FRAME_I420},
+        {FRAME_YUYV, -1, FRAME_I422},          {FRAME_UYVY, -1, FRAME_I422},
+        {FRAME_NV12, -1, FRAME_I420},          {FRAME_I420, -1, FRAME_I420},
+        {FRAME_I422, -1, FRAME_I422},          {FRAME_I444, -1, FRAME_I444},
+        {FRAME_GREY, -1, FRAME_GREY},          {FRAME_GREY, FRAME_YUYV, FRAME_I422},
+        {FRAME_YUYV, FRAME_I420, FRAME_I420},  {FRAME_I444, FRAME_NV12, FRAME_I420},
+        {FRAME_GREY, FRAME_BGR24, FRAME_I444}, {FRAME_I420_16, -1, FRAME_I420_16},
+        {FRAME_GREY16, -1, FRAME_GREY16},      {FRAME_GREY16, FRAME_YUYV, FRAME_I422},
     };
 
     (void)state;
@@ -65,7 +67,7 @@ static void test_y4m_pictures(void **state)
         assert_int_equal(s->picture.format, cases[i].out);
         assert_int_equal(s->picture.width, 322);
         assert_int_equal(s->picture.height, 181);
-        assert_int_equal(s->picture.stride[0], 322);
+        assert_int_equal(s->picture.stride[0], 322 * format_table[cases[i].out].bytes);
         assert_int_equal(s->picture.colour.matrix, COLOUR_BT601);
         assert_int_equal(s->picture.colour.range, COLOUR_FULL);
         close_well(s);
@@ -100,6 +102,13 @@ static void test_y4m_headers(void **state)
     expect_header(&config, "YUV4MPEG2 W320 H181 F0:0 Ip A0:0 C444 XCOLORRANGE=FULL\n");
     config.picture.format = FRAME_GREY;
     expect_header(&config, "YUV4MPEG2 W320 H181 F0:0 Ip A0:0 Cmono XCOLORRANGE=FULL\n");
+    config.picture.format = FRAME_GREY16;
+    expect_header(&config, "YUV4MPEG2 W320 H181 F0:0 Ip A0:0 Cmono16 XCOLORRANGE=FULL\n");
+    config.picture.format = FRAME_I422_16;
+    config.depth = 10;
+    expect_header(&config, "YUV4MPEG2 W320 H181 F0:0 Ip A0:0 C422p10 XCOLORRANGE=FULL\n");
+    config.picture.format = FRAME_I420;
+    expect_header(&config, "YUV4MPEG2 W320 H181 F0:0 Ip A0:0 C420jpeg XCOLORRANGE=FULL\n");
 }
 
 static void expect_samples(const struct frame *a, const struct frame *b)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "picture/convert.h"
 #include "tests/source/helpers.h"
 
 /* FNV-1a over all samples. */
@@ -124,8 +125,8 @@ static bool same_component(const struct frame *a, const struct frame *b, int com
         return false;
     for (int y = 0; y < p.height; y++)
         for (int x = 0; x < p.width; x++)
-            if (p.base[(size_t)y * p.stride + (size_t)(x * p.step)] !=
-                q.base[(size_t)y * q.stride + (size_t)(x * q.step)])
+            if (frame_sample(a, component, x, y) * (a->format < FRAME_GREY16 ? 256 : 1) !=
+                frame_sample(b, component, x, y) * (b->format < FRAME_GREY16 ? 256 : 1))
                 return false;
     return true;
 }
@@ -134,7 +135,9 @@ static bool same_component(const struct frame *a, const struct frame *b, int com
 static void test_formats_agree(void **state)
 {
     static const enum frame_format twins[][2] = {
-        {FRAME_YUYV, FRAME_UYVY}, {FRAME_YUYV, FRAME_I422}, {FRAME_I420, FRAME_NV12}};
+        {FRAME_YUYV, FRAME_UYVY},   {FRAME_YUYV, FRAME_I422},    {FRAME_I420, FRAME_NV12},
+        {FRAME_RGB24, FRAME_BGR24}, {FRAME_I420, FRAME_I420_16}, {FRAME_I422, FRAME_I422_16},
+        {FRAME_I444, FRAME_I444_16}};
     struct source *s[FRAME_MJPG];
     struct frame f[FRAME_MJPG];
 
@@ -142,10 +145,16 @@ static void test_formats_agree(void **state)
     for (int i = 0; i < FRAME_MJPG; i++) {
         s[i] = open_test("test:", 518, 45, i);
         f[i] = read_until(s[i], 0);
-        assert_true(same_component(&f[0], &f[i], 0));
+        if (f[i].colour.matrix != COLOUR_RGB)
+            assert_true(same_component(&f[0], &f[i], 0));
     }
+    convert_frame(&f[FRAME_GREY], &f[FRAME_RGB24]);
+    for (int x = 0; x < 518 * 45; x++)
+        assert_in_range(f[FRAME_GREY].plane[0][x / 518 * (int)f[FRAME_GREY].stride[0] + x % 518],
+                        frame_sample(&f[0], 0, x % 518, x / 518) - 1,
+                        frame_sample(&f[0], 0, x % 518, x / 518) + 1);
     for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
-        for (int c = 1; c < 3; c++)
+        for (int c = f[twins[i][0]].colour.matrix != COLOUR_RGB; c < 3; c++)
             assert_true(same_component(&f[twins[i][0]], &f[twins[i][1]], c));
     for (int i = 0; i < FRAME_MJPG; i++)
         s[i]->ops->close(s[i]);

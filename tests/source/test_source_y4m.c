@@ -129,6 +129,43 @@ static void test_y4m_headers(void **state)
     }
 }
 
+/* Words are in the low bits in files, and in the high ones in frames; too much is the most. */
+static void test_y4m_words(void **state)
+{
+    static const struct {
+        const char *tag;
+        enum frame_format format;
+        int depth;
+    } rows[] = {{"C420p10", FRAME_I420_16, 10}, {"C420p9", FRAME_I420_16, 9},
+                {"C422p12", FRAME_I422_16, 12}, {"C444p14", FRAME_I444_16, 14},
+                {"C444p16", FRAME_I444_16, 16}, {"Cmono16", FRAME_GREY16, 16},
+                {"Cmono10", FRAME_GREY16, 10}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const int most = (1 << rows[i].depth) - 1, shift = 16 - rows[i].depth;
+        const uint16_t words[] = {0, 1, 300, (uint16_t)most, 65535};
+        struct source_config config;
+        struct source *s;
+        struct frame f;
+        char text[128];
+        size_t n = (size_t)snprintf(text, sizeof(text), "YUV4MPEG2 W4 H2 %s\nFRAME\n", rows[i].tag);
+
+        for (int k = 0; k < 4 * 2 * 3; k++, n += sizeof(words[0]))
+            memcpy(text + n, &words[k % 5], sizeof(words[0]));
+        config = request(write_file(text, n));
+        s = open_well(&source_y4m, &config);
+        assert_int_equal(s->format, rows[i].format);
+        assert_int_equal(s->depth, rows[i].depth);
+        assert_int_equal(s->ops->read(s, &f, NULL), 0);
+        for (int x = 0; x < 4; x++)
+            assert_int_equal(frame_sample(&f, 0, x, 0), words[x] << shift);
+        assert_int_equal(frame_sample(&f, 0, 0, 1), (words[4] < most ? words[4] : most) << shift);
+        s->ops->release(s);
+        s->ops->close(s);
+    }
+}
+
 static void test_y4m_bad_headers(void **state)
 {
     static const struct {
@@ -149,11 +186,16 @@ static void test_y4m_bad_headers(void **state)
         {"YUV4MPEG2 W5 H3\n", "is 5x3: the width must be even"},
         {"YUV4MPEG2 W-4 H3\n", "is -4x3: the picture must be at least 2x1"},
         {"YUV4MPEG2 W100000 H3\n", "is 100000x3: the picture may be at most 16384"},
-        {"YUV4MPEG2 W4 H3 C420p10\n", "has the colour space 'C420p10'; allowed: C420, C420jpeg, "
-                                      "C420mpeg2, C420paldv, C422, C444, Cmono"},
+        {"YUV4MPEG2 W4 H3 C420p8\n",
+         "has the colour space 'C420p8'; allowed: C420, C420jpeg, "
+         "C420mpeg2, C420paldv, C422, C444, Cmono, and C420p10, C422p10, "
+         "C444p10 and Cmono10 with any number from 9 to 16"},
+        {"YUV4MPEG2 W4 H3 C420p17\n", "'C420p17'"},
+        {"YUV4MPEG2 W4 H3 C420p010\n", "'C420p010'"},
+        {"YUV4MPEG2 W4 H3 C420p\n", "'C420p'"},
         {"YUV4MPEG2 W4 H3 C444alpha\n", "'C444alpha'"},
         {"YUV4MPEG2 W4 H3 C411\n", "'C411'"},
-        {"YUV4MPEG2 W4 H3 Cmono16\n", "'Cmono16'"},
+        {"YUV4MPEG2 W4 H3 Cmono8\n", "'Cmono8'"},
         {"YUV4MPEG2 W4 H3 It\n", "is interlaced (It); deinterlace it first"},
         {"YUV4MPEG2 W4 H3 Im\n", "is interlaced (Im)"},
     };
@@ -411,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_y4m_headers),
+        cmocka_unit_test(test_y4m_words),
         cmocka_unit_test(test_y4m_bad_headers),
         cmocka_unit_test(test_y4m_endless_header),
         cmocka_unit_test(test_y4m_unreadable),

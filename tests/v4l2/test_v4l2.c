@@ -91,8 +91,8 @@ static void test_claims(void **state)
 
 static void test_fourcc(void **state)
 {
-    static const enum frame_format raw[] = {FRAME_YUYV, FRAME_UYVY, FRAME_NV12, FRAME_I420,
-                                            FRAME_GREY};
+    static const enum frame_format raw[] = {FRAME_YUYV, FRAME_UYVY,  FRAME_NV12,  FRAME_I420,
+                                            FRAME_GREY, FRAME_RGB24, FRAME_BGR24, FRAME_GREY16};
 
     (void)state;
     for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
@@ -103,7 +103,9 @@ static void test_fourcc(void **state)
 #else
     assert_int_equal(v4l2_format_of(V4L2_PIX_FMT_MJPEG), -1);
 #endif
-    assert_int_equal(v4l2_format_of(V4L2_PIX_FMT_RGB24), -1);
+    assert_int_equal(v4l2_format_of(V4L2_PIX_FMT_RGB24), FRAME_RGB24);
+    assert_int_equal(v4l2_format_of(V4L2_PIX_FMT_RGB565), -1);
+    assert_int_equal(v4l2_format_of(V4L2_PIX_FMT_Y16_BE), -1);
     assert_int_equal(v4l2_fourcc_of(FRAME_I444), 0);
 }
 
@@ -118,7 +120,7 @@ static void test_fourcc_name(void **state)
 
 static void test_colour(void **state)
 {
-    enum { DEFAULT = 0 };
+    enum { DEFAULT = 0, LIMITED = V4L2_QUANTIZATION_LIM_RANGE };
     static const struct {
         uint32_t fourcc, space, encoding, range;
         struct colour want;
@@ -152,6 +154,9 @@ static void test_colour(void **state)
          DEFAULT,
          V4L2_QUANTIZATION_LIM_RANGE,
          {COLOUR_BT601, COLOUR_LIMITED}},
+        {V4L2_PIX_FMT_Y16, DEFAULT, DEFAULT, DEFAULT, {COLOUR_BT601, COLOUR_FULL}},
+        {V4L2_PIX_FMT_RGB24, DEFAULT, DEFAULT, DEFAULT, {COLOUR_RGB, COLOUR_FULL}},
+        {V4L2_PIX_FMT_BGR24, DEFAULT, DEFAULT, LIMITED, {COLOUR_RGB, COLOUR_LIMITED}},
         {V4L2_PIX_FMT_MJPEG,
          V4L2_COLORSPACE_REC709,
          V4L2_YCBCR_ENC_709,
@@ -197,6 +202,9 @@ static void test_layout(void **state)
         {V4L2_PIX_FMT_YUV420, 16, 4, 16, {16, 8, 8}, 96},
         {V4L2_PIX_FMT_YUV420, 16, 5, 64, {64, 32, 32}, 64 * 5 + 32 * 5 + 8},
         {V4L2_PIX_FMT_YUV420, 6, 5, 0, {6, 3, 3}, 48},
+        {V4L2_PIX_FMT_RGB24, 6, 5, 20, {20}, 20 * 4 + 18},
+        {V4L2_PIX_FMT_BGR24, 6, 5, 0, {18}, 90},
+        {V4L2_PIX_FMT_Y16, 6, 5, 15, {15}, 15 * 4 + 12},
     };
 
     (void)state;
@@ -225,7 +233,8 @@ static void test_layout_refused(void **state)
         {V4L2_PIX_FMT_YUYV, 4294967294, 180, 640, 1000000, "at most"},
         {V4L2_PIX_FMT_YUYV, 320, 180, 639, 1000000, "rows of 639 bytes"},
         {V4L2_PIX_FMT_YUYV, 320, 180, 640, 115199, "buffers of 115199 bytes"},
-        {V4L2_PIX_FMT_RGB24, 320, 180, 960, 1000000, "RGB3"},
+        {V4L2_PIX_FMT_RGB24, 320, 180, 959, 1000000, "rows of 959 bytes"},
+        {V4L2_PIX_FMT_RGB565, 320, 180, 640, 1000000, "RGBP"},
         {V4L2_PIX_FMT_MJPEG, 320, 180, 0, 1000000, "MJPG"},
     };
 

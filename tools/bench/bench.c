@@ -171,6 +171,25 @@ static struct filter filter_of(int radius)
     };
 }
 
+/* An engine for each set, whose names end the first line of a table. */
+static void open_columns(struct engine **e, const struct row_kernels *const *sets, int n_sets)
+{
+    for (int i = 0; i < n_sets; i++) {
+        e[i] = open_engine(sets[i], 1);
+        printf(" %s |", sets[i]->label);
+    }
+    printf("\n| --- | --- |");
+    for (int i = 0; i < n_sets; i++)
+        printf(" --- |");
+    printf("\n");
+}
+
+static void close_columns(struct engine *const *e, int n_sets)
+{
+    for (int i = 0; i < n_sets; i++)
+        e[i]->ops->destroy(e[i]);
+}
+
 static void bench_radii(const struct row_kernels *const *sets, int n_sets, int rounds)
 {
     struct engine *e[MAX_SETS];
@@ -180,14 +199,7 @@ static void bench_radii(const struct row_kernels *const *sets, int n_sets, int r
         exit(1);
     printf("\nOne thread, 1920x1080, disc, sigma-color 30, ms of CPU time (times faster than "
            "OpenCV)\n\n| radius | OpenCV |");
-    for (int i = 0; i < n_sets; i++) {
-        e[i] = open_engine(sets[i], 1);
-        printf(" %s |", sets[i]->label);
-    }
-    printf("\n| --- | --- |");
-    for (int i = 0; i < n_sets; i++)
-        printf(" --- |");
-    printf("\n");
+    open_columns(e, sets, n_sets);
     for (int k = 0; k < N(radii); k++) {
         const struct filter f = filter_of(radii[k]);
         double opencv = 0.0, ours[MAX_SETS] = {0};
@@ -203,8 +215,7 @@ static void bench_radii(const struct row_kernels *const *sets, int n_sets, int r
         printf("\n");
         (void)fflush(stdout);
     }
-    for (int i = 0; i < n_sets; i++)
-        e[i]->ops->destroy(e[i]);
+    close_columns(e, n_sets);
     picture_free(&p);
 }
 
@@ -375,14 +386,7 @@ static void bench_blurs(const struct row_kernels *const *sets, int n_sets, int r
         exit(1);
     printf("\nOne thread, 1920x1080, ms of CPU time: OpenCV with BGR and with grey; YUYV and grey "
            "(times faster)\n\n| filter, radius | OpenCV |");
-    for (int i = 0; i < n_sets; i++) {
-        e[i] = open_engine(sets[i], 1);
-        printf(" %s |", sets[i]->label);
-    }
-    printf("\n| --- | --- |");
-    for (int i = 0; i < n_sets; i++)
-        printf(" --- |");
-    printf("\n");
+    open_columns(e, sets, n_sets);
     for (int kind = FILTER_GAUSSIAN; kind <= FILTER_BOX; kind++)
         for (int k = 0; k < N(radii); k++) {
             struct filter f = filter_of(radii[k]);
@@ -390,8 +394,7 @@ static void bench_blurs(const struct row_kernels *const *sets, int n_sets, int r
             f.kind = (enum filter_kind)kind;
             time_blur(e, n_sets, &yuyv, &grey, &f, rounds);
         }
-    for (int i = 0; i < n_sets; i++)
-        e[i]->ops->destroy(e[i]);
+    close_columns(e, n_sets);
     picture_free(&yuyv);
     picture_free(&grey);
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says where the cycles of the CPU engine's inner loops go, by llvm-mca: what one weight costs on processors that
-need not be here, and which of their ports limits it.
+"""Says where the cycles of the CPU engine's inner loops go, by llvm-mca: what one weight costs on
+processors that need not be here, and which of their ports limits it.
 
     tools/bench/cycles.py [BUILD-FOLDER]     (default: build, as meson has set it up on x86-64)
 
-Needs gcc, that for aarch64, and llvm-mca (Debian: llvm-19 or later), which assumes that all loads hit
-the first cache and that all branches are foreseen. Names of ports say whose model it took:
+Needs gcc, that for aarch64, and llvm-mca (Debian: llvm-19 or later), which assumes that all loads
+hit the first cache and that all branches are foreseen. Names of ports say whose model it took:
 llvm-22 has that of Zen 4 for znver5."""
 import json
 import re
@@ -34,12 +34,13 @@ def find_mca():
 
 
 def assembly(folder, name):
-    """What the compiler makes of rows_NAME.c with the flags of this build. NEON's gets those of rows_c.c."""
+    """What the compiler makes of rows_NAME.c by this build's flags. NEON's gets those of rows_c.c."""
     own = 'c' if name == 'neon' else name
     with open(f'{folder}/compile_commands.json', encoding='utf-8') as f:
         c = next(c for c in json.load(f) if c['file'].endswith(f'/rows_{own}.c'))
     flags = [w for w in shlex.split(c['command']) if re.match(r'-([IDmf]|O|std)', w)]
-    done = subprocess.run(['aarch64-linux-gnu-gcc' if name == 'neon' else 'gcc', *flags, '-S', '-o', '-',
+    gcc = 'aarch64-linux-gnu-gcc' if name == 'neon' else 'gcc'
+    done = subprocess.run([gcc, *flags, '-S', '-o', '-',
                            c['file'].replace(f'rows_{own}.c', f'rows_{name}.c')],
                           cwd=c['directory'], text=True, capture_output=True, check=True)
     return done.stdout

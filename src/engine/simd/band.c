@@ -1,6 +1,7 @@
 #include "engine/simd/band.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->plane_bytes = plane_bytes_of(plan, shape);
     b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
     size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
-           5 * columns * sizeof(float);
+           9 * columns * sizeof(float);
     if (size > b->size) {
         uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
 
@@ -94,6 +95,8 @@ int band_prepare(struct band *b, const struct row_plan *plan, const struct frame
     b->per = b->sums + 3 * columns;
     b->limit = (uint16_t *)(void *)(b->per + columns);
     b->factor = b->limit + columns;
+    for (int i = 0; i < 4; i++)
+        b->levels[i] = b->per + (size_t)(2 + i) * columns;
     return 0;
 }
 
@@ -286,6 +289,48 @@ static void load_mean(struct band *b, const struct row_kernels *kernels,
     }
 }
 
+/* A row of 16 bits, as if of the mean. Kernels read whole vectors, and a frame's row may end. */
+static void load_words(struct band *b, const struct row_kernels *kernels,
+                       const struct row_plan *plan, const struct frame *f, int y, int row,
+                       int chroma_row, int columns, bool pair)
+{
+    static const enum byte_row rows[3] = {BYTES_Y, BYTES_U, BYTES_V}; /* luma: BYTES_UV, too */
+    const uint16_t *from[3];
+
+    for (int c = 0; c < (chroma_row >= 0 ? 3 : 1); c++) {
+        uint8_t *to = byte_row(b, rows[c]);
+
+        memcpy(to, frame_row(f, c, c ? y >> format_table[f->format].vshift : y),
+               (size_t)columns * (!c && pair ? 4 : 2));
+        from[c] = (const uint16_t *)(void *)to;
+    }
+    load_mean(b, kernels, plan, from, row, chroma_row, columns, pair);
+}
+
+/* What became of it, to row @y. */
+static void write_words(struct band *b, const struct frame *out, int y, int columns, bool chroma)
+{
+    const enum row_layout layout = plan_layout(out->format);
+    const int n = layout == ROWS_PAIR ? 2 : 1;
+    uint16_t *words = (uint16_t *)(void *)byte_row(b, BYTES_OUT);
+
+    for (int c = 0; c < (chroma && layout != ROWS_GREY ? 3 : 1); c++) {
+        const int step = c ? 1 : n;
+
+        for (int i = 0; i < step; i++) {
+            const float *from = b->levels[c ? c + 1 : i];
+
+            for (int x = 0; x < columns; x++) {
+                const float word = (from[x] + 128.0F) * 128.0F;
+
+                words[step * x + i] = (uint16_t)(fminf(fmaxf(word, 0.0F), 65535.0F) + 0.5F);
+            }
+        }
+        memcpy(frame_row(out, c, c ? y >> format_table[out->format].vshift : y), words,
+               (size_t)columns * (size_t)step * sizeof(words[0]));
+    }
+}
+
 /* Reads row @y of the frame @k before to the @row-th luma row and the @chroma_row-th chroma row. */
 static void load_row(struct band *b, const struct row_kernels *kernels, const struct row_plan *plan,
                      const struct band_input *in, int k, int y, int row, int chroma_row)
@@ -302,6 +347,10 @@ static void load_row(struct band *b, const struct row_kernels *kernels, const st
         for (int c = 0; c < format_table[f->format].components; c++)
             from[c] = levels_row(in->mean, c, c ? y >> format_table[f->format].vshift : y);
         load_mean(b, kernels, plan, from, row, chroma_row, columns, pair);
+        return;
+    }
+    if (format_table[f->format].bytes > 1) {
+        load_words(b, kernels, plan, f, y, row, chroma_row, columns, pair);
         return;
     }
     luma = read_row(b, kernels, f, y, columns, chroma_row >= 0);
@@ -413,6 +462,7 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
               const struct band_input *in, bool each, const struct frame *out, int first, int last)
 {
     const enum row_layout layout = plan_layout(out->format);
+    const bool words = format_table[out->format].bytes > 1;
     struct row_job job = {.plan = plan,
                           .columns = columns_of(out),
                           .n_frames = in->n_frames,
@@ -424,6 +474,8 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
 
     for (int i = 0; i < 8; i++)
         job.out[i] = byte_row(b, (enum byte_row)(BYTES_OUT + i));
+    for (int i = 0; i < 4 && words; i++)
+        job.levels[i] = b->levels[i];
     if (each && plan->arithmetic == ROWS_FIXED)
         prepare_factors(b, kernels, plan, in);
     for (int k = 0; k < in->n_frames; k++)
@@ -438,6 +490,9 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
         if (each && y % 2 == 0)
             load_factors(b, kernels, plan, in, y / 2);
         (each ? kernels->each : kernels->filter)[plan->distance][plan->arithmetic][layout](&job);
-        write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
+        if (words)
+            write_words(b, out, y, job.columns, job.joint != JOINT_STORE);
+        else
+            write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }
 }

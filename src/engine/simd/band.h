@@ -17,8 +17,8 @@ struct band {
     size_t plane_bytes; /* from one plane of a row to the next */
     uint8_t *bytes;     /* rows of samples as in frames */
     size_t byte_stride;
-    float *sums, *per;
-    uint16_t *limit, *factor; /* as in struct row_job, for even and odd luma alike */
+    float *sums, *per, *levels[4]; /* as in struct row_job */
+    uint16_t *limit, *factor;      /* likewise, for even and odd luma alike */
     uint16_t limit_by_count[256], factor_by_count[256];
 };
 

@@ -18,37 +18,12 @@ enum blur_row {
     N_ROWS = ROW_BYTES + 4
 };
 
-static double weight_on_luma(const struct filter *f, int distance)
-{
-    if (abs(distance) > f->radius)
-        return 0.0;
-    return f->kind == FILTER_BOX
-               ? 1.0
-               : exp(-distance * distance / (2.0 * f->sigma_space * f->sigma_space));
-}
-
-double blur_weight(const struct filter *f, enum blur_axis axis, int distance)
-{
-    const int d = 2 * distance;
-
-    if (axis == BLUR_EACH)
-        return weight_on_luma(f, distance);
-    if (axis == BLUR_LAST) /* below it there is only itself */
-        return weight_on_luma(f, d) + (d ? weight_on_luma(f, d - 1) : 0.0);
-    return 2.0 * weight_on_luma(f, d) + weight_on_luma(f, d + 1) + weight_on_luma(f, d - 1);
-}
-
-static int reach_of(const struct filter *f, enum blur_axis axis)
-{
-    return axis == BLUR_EACH ? f->radius : (f->radius + 1) / 2;
-}
-
 /* What @filter's taps add up to, of which those in the middle count once. */
 static double total_weight(const struct filter *f, enum blur_axis axis)
 {
     double sum = blur_weight(f, axis, 0);
 
-    for (int k = 1; k <= reach_of(f, axis); k++)
+    for (int k = 1; k <= blur_reach(f->radius, axis); k++)
         sum += 2.0 * blur_weight(f, axis, k);
     return sum;
 }
@@ -62,7 +37,7 @@ static void add_taps(struct blur_taps *t, const struct filter *f, enum blur_axis
     double sum = 0.0;
     long before = 0;
 
-    for (int k = 0; k <= reach_of(f, axis); k++) {
+    for (int k = 0; k <= blur_reach(f->radius, axis); k++) {
         long now;
 
         sum += blur_weight(f, axis, k) * (k ? 1.0 : 0.5) * unit;
@@ -236,7 +211,7 @@ static void sum_columns(const struct blur *b, const struct row_kernels *kernels,
         return;
     }
     memset(sums, 0, (size_t)n * sizeof(sums[0]));
-    for (int k = -reach_of(f, axis); k <= reach_of(f, axis); k++)
+    for (int k = -blur_reach(f->radius, axis); k <= blur_reach(f->radius, axis); k++)
         kernels->box_rows(sums, row_of(in, plane, y + k), bytes_of(b, ROW_NOTHING),
                           (int)blur_weight(f, axis, abs(k)), n);
 }

@@ -6,22 +6,10 @@
  * Gaussian is a sum of weighted pairs in 16 bits. A box keeps the sums of the columns, to which the
  * next row brings one row more and one less, and takes what is between two places of a row from
  * sums that run along it: so its cost does not depend on the radius.
- *
- * Chroma that luma samples share is a mean on their grid, where it is repeated, of the mean at each
- * of them. On its own grid that is a filter again, with other weights (blur_weight()). */
+ * Their weights are those of filter/blur_axis.h. */
 #include "engine/simd/rows.h"
+#include "filter/blur_axis.h"
 #include "picture/frame.h"
-
-/* Which samples there are along a row or a column, for each one of luma. */
-enum blur_axis {
-    BLUR_EACH,
-    BLUR_SHARED, /* by two of luma */
-    BLUR_LAST,   /* as BLUR_SHARED, but the last row where the height is odd */
-    BLUR_N_AXES
-};
-
-/* What @filter weighs a sample with at @distance on one of its axes, compared with others. */
-double blur_weight(const struct filter *filter, enum blur_axis axis, int distance);
 
 struct blur_plan {
     struct filter filter;

@@ -41,7 +41,7 @@ static struct colour_distance axes_of(const struct filter *f, struct colour colo
 {
     double m[3][3];
 
-    if (f->distance == DISTANCE_EUCLIDEAN)
+    if (f->distance == DISTANCE_EUCLIDEAN || colour.matrix == COLOUR_RGB)
         return colour_distance(colour);
     colour_to_rgb(colour, m);
     return (struct colour_distance){
@@ -359,20 +359,22 @@ static void make_table_taps(struct row_plan *plan, const struct fixed_form *form
             }
 }
 
+enum wish { WISH_FIXED, WISH_TABLE, WISH_REAL };
+
 /* The first of the table, 16-bit arithmetic and floating point that holds the bound. Returns
  * the scale of the planes. */
 static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
                                 const struct filter *f, const struct colour_distance *l,
-                                enum row_layout layout, bool prefers_table)
+                                enum row_layout layout, enum wish wish)
 {
-    const bool table = prefers_table && f->distance == DISTANCE_EUCLIDEAN && layout == ROWS_PAIR &&
-                       f->radius >= TABLE_RADIUS;
+    const bool table = wish == WISH_TABLE && f->distance == DISTANCE_EUCLIDEAN &&
+                       layout == ROWS_PAIR && f->radius >= TABLE_RADIUS;
 
     if (f->range == RANGE_LORENTZIAN) {
         plan->arithmetic = ROWS_LORENTZIAN;
         return sqrt(0.5) / f->sigma_color;
     }
-    for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED; a--) {
+    for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED && wish != WISH_REAL; a--) {
         *form = fixed_form(f, l, (enum row_arithmetic)a);
         plan->arithmetic = form->arithmetic;
         if (fixed_holds(f, l, form, layout))
@@ -387,15 +389,16 @@ static void clear_taps(struct row_plan *plan)
     plan->n_taps = plan->n_runs = plan->reach_x = plan->reach_y = 0;
 }
 
-void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
-               enum row_layout layout, bool prefers_table)
+static void make(struct row_plan *plan, const struct filter *f, struct colour colour,
+                 enum row_layout layout, enum wish wish)
 {
     const struct colour_distance l = axes_of(f, colour);
     struct fixed_form form = {0};
-    const double scale = choose_arithmetic(plan, &form, f, &l, layout, prefers_table);
+    const double scale = choose_arithmetic(plan, &form, f, &l, layout, wish);
 
     clear_taps(plan);
     plan->distance = f->distance;
+    plan->common = colour.matrix != COLOUR_RGB;
     plan->shift = form.shift;
     plan->centre = (uint16_t)fixed_weight(&form, form.half);
     plan->cap = (uint16_t)(65535 >> form.shift);
@@ -408,6 +411,31 @@ void plan_make(struct row_plan *plan, const struct filter *f, struct colour colo
         make_table_taps(plan, &form, f);
     else
         make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
+}
+
+void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
+               enum row_layout layout, bool prefers_table)
+{
+    make(plan, f, colour, layout, prefers_table ? WISH_TABLE : WISH_FIXED);
+}
+
+/* Blurs are the limits of the bilateral filter. */
+void plan_make_words(struct row_plan *plan, const struct filter *filter, struct colour colour,
+                     enum row_layout layout)
+{
+    const double endless = 1e6;
+    struct filter f = *filter;
+
+    f.sigma_color *= 2.0;
+    if (f.kind != FILTER_BILATERAL) {
+        f.sigma_color = endless;
+        f.range = RANGE_GAUSSIAN;
+        f.distance = DISTANCE_EUCLIDEAN;
+        f.window = WINDOW_SQUARE;
+    }
+    if (f.kind == FILTER_BOX)
+        f.sigma_space = endless;
+    make(plan, &f, colour, layout, WISH_REAL);
 }
 
 /* How distances are put into 16 bits before the factor of a pixel, which is @f's sigma-color or
@@ -443,6 +471,7 @@ void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour
         scale = form.scale;
     }
     plan->distance = f->distance;
+    plan->common = colour.matrix != COLOUR_RGB;
     plan->scale = scale_of(&l, scale, plan->arithmetic);
     plan->centre = (uint16_t)fixed_weight(&form, 0);
     clear_taps(plan);

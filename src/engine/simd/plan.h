@@ -10,6 +10,11 @@ enum row_layout plan_layout(enum frame_format format);
 void plan_make(struct row_plan *plan, const struct filter *filter, struct colour colour,
                enum row_layout layout, bool prefers_table);
 
+/* The same for frames of 16 bits, which kernels get as levels of 1/128 (row_kernels.luma16): there
+ * are twice as many. In floating point, and for each kind of filter. */
+void plan_make_words(struct row_plan *plan, const struct filter *filter, struct colour colour,
+                     enum row_layout layout);
+
 /* For kernels with a range sigma for each pixel (row_kernels.each), which are told the inverse of
  * its square. @filter has the greatest one; a radius of 0 is fine. */
 void plan_make_each(struct row_plan *plan, const struct filter *filter, struct colour colour,

@@ -7,6 +7,7 @@
  * with Y = a y, C = b u + c v, U = d u + e v, V = f v for 8-bit samples y, u, v less 128. For
  * DISTANCE_MANHATTAN Y is grey, and C, U and V are what G', B' and R' are more than that:
  *     |dR| + |dG| + |dB| = |dY + dV| + |dY + dC| + |dY + dU|
+ * or, of pictures of R'G'B', whose Y is G', without the dY of dU and dV.
  * Only Y belongs to the pixel alone. In formats that share a chroma column between two luma columns
  * (ROWS_PAIR) even and odd luma columns are planes of their own, and one step of the window
  * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
@@ -96,6 +97,7 @@ struct row_scale {
 struct row_plan {
     enum row_arithmetic arithmetic;
     enum colour_metric distance;
+    int common; /* DISTANCE_MANHATTAN: 1, or 0 where Y is a channel of its own */
     struct row_scale scale;
     uint16_t cap; /* ROWS_FIXED: distances from here on weigh nothing */
     int shift;    /* ROWS_FIXED: left, brings the cap to the top of 16 bits; ROWS_TABLE: right,
@@ -135,6 +137,8 @@ struct row_job {
     /* Even luma (all luma if single), odd luma, u, v; of ROWS_TABLE those of the lower row, too,
      * of which u and v are left alone if JOINT_ADD. */
     uint8_t *out[8];
+    /* Of floating point: where levels less 128 go instead, rounded up to whole vectors; or NULL. */
+    float *levels[4];
 };
 
 /* Half of a Gaussian, along rows or columns. Two samples at the same distance are added and have

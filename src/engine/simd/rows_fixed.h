@@ -33,6 +33,7 @@ struct fixed_state {
     V centre[ROW_PLANES];
     V cap, a0, a1, a2;
     V limit[2], factor[2]; /* of `each` */
+    V common;              /* of `manhattan`: 1 or 0 */
     struct fixed_sums sums;
     struct fixed_wide wide;
 };
@@ -101,12 +102,19 @@ INLINE V fixed_abs(V a)
     return v_min_u(a, v_sub(v_set1(0), a));
 }
 
-/* The sum of the absolute differences of R', G' and B', as far as it can be squared. */
-INLINE V fixed_manhattan(V dy, V dc, V du, V dv)
+/* The sum of the absolute differences of R', G' and B', as far as it can be squared; @common is
+ * what dU and dV lack of them. */
+INLINE V fixed_manhattan(V dy, V common, V dc, V du, V dv)
 {
-    const V gr = v_add_sat_u(fixed_abs(v_add_sat(dy, dc)), fixed_abs(v_add_sat(dy, dv)));
+    const V gr = v_add_sat_u(fixed_abs(v_add_sat(dy, dc)), fixed_abs(v_add_sat(common, dv)));
 
-    return v_min_u(v_add_sat_u(gr, fixed_abs(v_add_sat(dy, du))), v_set1(32767));
+    return v_min_u(v_add_sat_u(gr, fixed_abs(v_add_sat(common, du))), v_set1(32767));
+}
+
+/* What luma has in common with all channels: it may be one of them. */
+INLINE V fixed_common(const struct fixed_state *s, V dy, enum row_layout layout)
+{
+    return layout == ROWS_SINGLE ? v_mullo(dy, s->common) : dy;
 }
 
 /* One tap: @pairs is a constant where this is inlined. */
@@ -132,7 +140,8 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
     UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
         v_sub_sat(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] =
-        kind.manhattan ? fixed_manhattan(dy[i], dc, du, dv) : v_add_sat(dy[i], dc);
+        kind.manhattan ? fixed_manhattan(dy[i], fixed_common(s, dy[i], layout), dc, du, dv)
+                       : v_add_sat(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] =
         kind.each ? base : v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
@@ -250,7 +259,7 @@ INLINE void fixed_own(const struct fixed_state *s, V z[4], struct fixed_kind kin
 {
     const struct row_pairs pairs = row_pairs(TAP_EVEN, ROWS_PAIR);
     const V zero = v_set1(0), dy = s->sums.y[0];
-    const V d = kind.manhattan ? fixed_manhattan(dy, zero, zero, zero) : dy;
+    const V d = kind.manhattan ? fixed_manhattan(dy, dy, zero, zero, zero) : dy;
 
     if (kind.each) {
         z[0] = z[1] = v_mulhrs(d, d);
@@ -346,6 +355,7 @@ INLINE void fixed_rows(const struct row_job *job, struct fixed_kind kind)
     s.a0 = v_set1(FIXED_A0);
     s.a1 = v_set1(FIXED_A1);
     s.a2 = v_set1(FIXED_A2);
+    s.common = v_set1(job->plan->common);
     for (int x = 0; x < job->columns; x += LANES) {
         fixed_begin(&s, job, x, kind);
         fixed_window(&s, job, x, kind);

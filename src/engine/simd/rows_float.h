@@ -8,6 +8,7 @@ struct real_state {
     F centre[ROW_PLANES];
     F y[2], u, v, w[2]; /* sums */
     F per[2], time;     /* of `each` */
+    F common;           /* of `manhattan`: 1 or 0 */
 };
 
 /* What a kernel is made for; constants where they are inlined. */
@@ -80,10 +81,17 @@ INLINE void real_weights_each(const struct real_state *s, F z[4], const struct r
         UNROLLED for (int i = 0; i < p->n; i++) z[i] = f_mul(z[i], s->time);
 }
 
-/* Less the sum of the absolute differences of R', G' and B'. */
-INLINE F real_manhattan(F dy, F dc, F du, F dv)
+/* What luma has in common with all channels: it may be one of them. */
+INLINE F real_common(const struct real_state *s, F dy, enum row_layout layout)
 {
-    const F zero = f_set1(0.0F), d[3] = {f_add(dy, dc), f_add(dy, du), f_add(dy, dv)};
+    return layout == ROWS_SINGLE ? f_mul(dy, s->common) : dy;
+}
+
+/* Less the sum of the absolute differences of R', G' and B'; @common is what dU and dV lack of
+ * them. */
+INLINE F real_manhattan(F dy, F common, F dc, F du, F dv)
+{
+    const F zero = f_set1(0.0F), d[3] = {f_add(dy, dc), f_add(common, du), f_add(common, dv)};
 
     return f_add(f_add(f_min(d[0], f_sub(zero, d[0])), f_min(d[1], f_sub(zero, d[1]))),
                  f_min(d[2], f_sub(zero, d[2])));
@@ -120,7 +128,8 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
     UNROLLED for (int i = 0; i < p.n; i++) dy[i] =
         f_sub(y[p.to[i]], s->centre[PLANE_Y0 + p.from[i]]);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] =
-        kind.manhattan ? real_manhattan(dy[i], dc, du, dv) : f_add(dy[i], dc);
+        kind.manhattan ? real_manhattan(dy[i], real_common(s, dy[i], layout), dc, du, dv)
+                       : f_add(dy[i], dc);
     UNROLLED for (int i = 0; i < p.n; i++) z[i] = f_add(base, f_mul(z[i], z[i]));
     if (kind.each)
         real_weights_each(s, z, t, &p, a);
@@ -146,12 +155,17 @@ INLINE void real_tap(struct real_state *s, const struct row_tap *t, const struct
     }
 }
 
-/* Levels of both halves of the lanes to bytes. */
-INLINE void real_store(uint8_t *out, F low, F high)
+/* Levels of both halves of the lanes to row @i of those that are made, from column @x on. */
+INLINE void real_store(const struct row_job *job, int i, int x, F low, F high)
 {
     const F half = f_set1(128.5F);
 
-    v_store_u8(out, v_join(i_from_f(f_add(low, half)), i_from_f(f_add(high, half))));
+    if (job->levels[i]) {
+        f_store(job->levels[i] + x, low);
+        f_store(job->levels[i] + x + LANES / 2, high);
+        return;
+    }
+    v_store_u8(job->out[i] + x, v_join(i_from_f(f_add(low, half)), i_from_f(f_add(high, half))));
 }
 
 /* Chroma of one half of the lanes; false when the sums were left for the other row. */
@@ -207,6 +221,7 @@ INLINE void real_begin(struct real_state *s, const struct row_job *job, ptrdiff_
                              .u = zero,
                              .v = zero,
                              .w = {one, layout == ROWS_PAIR ? one : zero}};
+    s->common = f_set1((float)job->plan->common);
     for (int p = 0; p < ROW_PLANES; p++)
         if (p == PLANE_Y0 || layout == ROWS_PAIR || (layout == ROWS_SINGLE && p != PLANE_Y1))
             s->centre[p] = real_load(job->rows, (enum row_plane)p, x);
@@ -298,10 +313,10 @@ INLINE void real_rows(const struct row_job *job, struct real_kind kind)
                 chroma = real_mean_chroma(&s, job, (size_t)at, uv[half]);
         }
         for (int i = 0; i < (layout == ROWS_PAIR ? 2 : 1); i++)
-            real_store(job->out[i] + x, y[i][0], y[i][1]);
+            real_store(job, i, x, y[i][0], y[i][1]);
         if (chroma) {
-            real_store(job->out[2] + x, uv[0][0], uv[1][0]);
-            real_store(job->out[3] + x, uv[0][1], uv[1][1]);
+            real_store(job, 2, x, uv[0][0], uv[1][0]);
+            real_store(job, 3, x, uv[0][1], uv[1][1]);
         }
     }
 }

@@ -28,7 +28,7 @@ struct simd {
     struct history *history;
     bool looks_back; /* the newest frame */
     /* What `plan` was made for: */
-    bool planned, each;
+    bool planned, each, words;
     struct filter filter;
     struct colour colour;
     enum row_layout layout;
@@ -55,11 +55,12 @@ static void describe(char *device, size_t size, int n_threads, const struct row_
                    kernels->label);
 }
 
-static int simd_probe(char *device, size_t size, struct error *err)
+static int simd_probe(const char *wanted, char *device, size_t size, struct error *err)
 {
     const struct row_kernels *kernels;
     const int r = cpu_choose_kernels(&kernels, err);
 
+    (void)wanted;
     if (r == 0)
         describe(device, size, online_cpus(), kernels);
     return r;
@@ -137,6 +138,7 @@ static bool same_filter(const struct filter *a, const struct filter *b)
 static void make_plan(struct simd *s, const struct frame *in, const struct filter *filter)
 {
     const enum row_layout layout = plan_layout(in->format);
+    const bool words = format_table[in->format].bytes > 1;
     const bool each = filter_looks_back(filter);
     struct filter f = *filter;
 
@@ -145,14 +147,18 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
     if (each)
         f.sigma_color = s->input.sigma_color;
     if (s->planned && same_filter(&s->filter, &f) && s->layout == layout && s->each == each &&
-        s->colour.matrix == in->colour.matrix && s->colour.range == in->colour.range)
+        s->words == words && s->colour.matrix == in->colour.matrix &&
+        s->colour.range == in->colour.range)
         return;
     if (each)
         plan_make_each(&s->plan, &f, in->colour, layout, f.temporal);
+    else if (words)
+        plan_make_words(&s->plan, filter, in->colour, layout);
     else
         plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
     s->planned = true;
     s->each = each;
+    s->words = words;
     s->filter = f;
     s->colour = in->colour;
     s->layout = layout;
@@ -236,9 +242,10 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
 
     if (s->busy)
         return -EBUSY;
-    if (!format_table[in->format].planes || !filter_allowed(filter))
+    if (!engine_takes(in->format, filter))
         return -EINVAL;
-    if (filter->kind != FILTER_BILATERAL && filter->radius > 0)
+    if (filter->kind != FILTER_BILATERAL && filter->radius > 0 &&
+        format_table[in->format].bytes == 1)
         return submit_blur(s, in, out, filter);
     if (take_frame(s, in, filter))
         return -ENOMEM;

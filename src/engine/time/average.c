@@ -172,10 +172,10 @@ static void mix(struct average *a, const struct motion_vector *vectors)
             const struct motion_vector v =
                 vectors ? vectors[2 * y / MOTION_BLOCK * cols + 2 * x / MOTION_BLOCK]
                         : (struct motion_vector){0};
-            const double better =
-                (*field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y)) / a->noise.share;
+            const double d = *field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y);
+            const double r = *field_at(&a->moved.r, x, y) - *field_at(&a->still.r, x, y);
             const double n = *field_at(&a->still.n, x, y);
-            double f = 1.0 / (1.0 + exp(3.0 * better + 1.0));
+            double f = 1.0 / (1.0 + exp(3.0 * d / a->noise.share + 2.0 * r + 1.0));
 
             if ((!v.x && !v.y) || *field_at(&a->moved.m, x, y) <= 0.0)
                 f = 0.0;
@@ -247,12 +247,13 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
     if (a->has_past && frames > 1) {
         struct guess_input in = {.x = &a->x,
                                  .before = before,
+                                 .vectors = vectors,
                                  .axes = colour_distance(x->colour),
                                  .nu2 = &a->nu2,
                                  .rho = a->noise.share};
 
         guess_make(&a->still, &in);
-        in.vectors = vectors;
+        in.follows = true;
         guess_make(&a->moved, &in);
         mix(a, vectors);
         average_in(a, now);

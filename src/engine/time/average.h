@@ -20,16 +20,18 @@
  *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
  *      1 3 3 1 both ways. A slow change of light is no difference:
  *          C = box7 of E, each coordinate clamped to +-2.5 nu
- *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = 0.0071 (rho / 0.14)^1.7
+ *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = noise_share_of_light(rho)
  *          P' = P + L
- *          D = (box3 of |E - L|^2) / nu2,  R = (box3 of the cell's mean |e|^2) / nu2
- *          n' = 1 / (1/m + 0.8 max(0, D / rho - 1.5 base) + max(0, R - 2 base)),  0 if m = 0
- *   3. Mix: f = 1 / (1 + exp(3 (D_1 - D_0) / rho + 1)), 0 if m_1 = 0 or v = 0;
+ *          D = (box3 of |E - L|^2) / nu2
+ *          R = D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
+ *          s = noise_slack(rho) where v = 0, else 1
+ *          n' = 1 / (1/m + 0.8 max(0, D / rho - 1.5 s base) + max(0, R - 2 s base)),  0 if m = 0
+ *   3. Mix: f = 1 / (1 + exp(3 (D_1 - D_0) / rho + 2 (R_1 - R_0) + 1)), 0 if m_1 = 0 or v = 0;
  *      P = P'_0 + f (P'_1 - P'_0), n' likewise.
  *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).
  *
- * Stored are H in 1/128 of a level (15 bits) and n in 1/8 of a frame (1/4 if N > 31; 8 bits),
- * rounded to nearest. H is never filtered in space: that acts on a copy, so the radius has no past.
+ * Stored are H in 1/128 of a level (15 bits) and n in a byte (filter/mean_count.h), both rounded to
+ * nearest. H is never filtered in space: that acts on a copy, so the radius has no past.
  * Sources: motion compensated recursive averages as in E. Dubois, S. Sabri, "Noise reduction in
  * image sequences using motion-compensated temporal filtering" (1984). Context: one thread at a
  * time. */

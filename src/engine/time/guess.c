@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "filter/noise_follow.h"
+
 #define CUBIC -0.7       /* the sharper a cubic, the less a picture that moves is blurred */
 #define MOST_BETWEEN 8.0 /* frames that a mean between samples counts for */
 
@@ -42,13 +44,19 @@ void guess_free(struct guess *g)
 
 /* --- predict --- */
 
-static struct motion_vector vector_at(const struct guess_input *in, int x, int y)
+static struct motion_vector found_at(const struct guess_input *in, int x, int y)
 {
     const int cols = (in->x->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
 
     if (!in->vectors)
         return (struct motion_vector){0};
     return in->vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+}
+
+/* Along which the guess is made. */
+static struct motion_vector vector_at(const struct guess_input *in, int x, int y)
+{
+    return in->follows ? found_at(in, x, y) : (struct motion_vector){0};
 }
 
 /* The weight of a sample @d away: R. Keys, "Cubic convolution interpolation" (1981). */
@@ -192,13 +200,16 @@ static void misfit(struct field *f, const struct guess_input *in)
             *field_at(f, x, y) /= *field_at(in->nu2, x, y);
 }
 
+/* E, and of R what D is not. */
 static void gather_cells(struct guess *g, const struct guess_input *in)
 {
     for (int y = 0; y < g->r.height; y++)
         for (int x = 0; x < g->r.width; x++) {
+            double e[3];
+
             for (int i = 0; i < 3; i++)
-                *field_at(&g->mean[i], x, y) = mean_around(&g->e[i], x, y);
-            *field_at(&g->r, x, y) = mean_square(g, x, y);
+                *field_at(&g->mean[i], x, y) = e[i] = mean_around(&g->e[i], x, y);
+            *field_at(&g->r, x, y) = mean_square(g, x, y) - squared(e);
         }
     misfit(&g->r, in);
 }
@@ -217,7 +228,7 @@ static void shrink_light(struct guess *g, int x, int y, double noise)
 
 static void find_light(struct guess *g, const struct guess_input *in)
 {
-    const double kappa = 0.0071 * pow(in->rho / 0.14, 1.7);
+    const double kappa = noise_share_of_light((float)in->rho);
 
     for (int i = 0; i < 3; i++) {
         for (int y = 0; y < g->m.height; y++)
@@ -234,7 +245,7 @@ static void find_light(struct guess *g, const struct guess_input *in)
                          3.0 * kappa * *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y)));
 }
 
-/* D of what L leaves of E. */
+/* D of what L leaves of E, and R. */
 static void compare(struct guess *g, const struct guess_input *in)
 {
     for (int y = 0; y < g->d.height; y++)
@@ -246,6 +257,9 @@ static void compare(struct guess *g, const struct guess_input *in)
             *field_at(&g->d, x, y) = squared(left);
         }
     misfit(&g->d, in);
+    for (int y = 0; y < g->d.height; y++)
+        for (int x = 0; x < g->d.width; x++)
+            *field_at(&g->r, x, y) += *field_at(&g->d, x, y);
 }
 
 /* P' = P + L, which is taken back to Y'CbCr. */
@@ -269,13 +283,17 @@ static void take_light(struct guess *g, const struct guess_input *in)
                     *field_at(&g->l[c], guess_cell_x(in->x, c, x), guess_cell_y(in->x, c, y));
 }
 
-static double believed(double m, double d, double r, double rho)
+/* n' of a cell. */
+static double believed(const struct guess *g, const struct guess_input *in, int x, int y)
 {
-    const double base = base_of(m);
+    const struct motion_vector v = found_at(in, 2 * x, 2 * y);
+    const double m = *field_at(&g->m, x, y), slack = noise_slack((float)in->rho);
+    const double base = base_of(m) * (v.x || v.y ? 1.0 : slack);
+    const double d = *field_at(&g->d, x, y) / in->rho, r = *field_at(&g->r, x, y);
 
     if (m <= 0.0)
         return 0.0;
-    return 1.0 / (1.0 / m + 0.8 * fmax(0.0, d / rho - 1.5 * base) + fmax(0.0, r - 2.0 * base));
+    return 1.0 / (1.0 / m + 0.8 * fmax(0.0, d - 1.5 * base) + fmax(0.0, r - 2.0 * base));
 }
 
 void guess_make(struct guess *g, const struct guess_input *in)
@@ -288,6 +306,5 @@ void guess_make(struct guess *g, const struct guess_input *in)
     take_light(g, in);
     for (int y = 0; y < g->m.height; y++)
         for (int x = 0; x < g->m.width; x++)
-            *field_at(&g->n, x, y) = believed(*field_at(&g->m, x, y), *field_at(&g->d, x, y),
-                                              *field_at(&g->r, x, y), in->rho);
+            *field_at(&g->n, x, y) = believed(g, in, x, y);
 }

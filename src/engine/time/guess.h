@@ -24,6 +24,7 @@ struct guess_input {
     const struct frame *x; /* the new frame */
     const struct stored *before;
     const struct motion_vector *vectors; /* NULL: nothing moved */
+    bool follows;                        /* the guess is made along them */
     struct colour_distance axes;
     const struct field *nu2;
     double rho;

@@ -24,12 +24,6 @@ static inline int past_cells(int n)
     return (n + 1) / 2;
 }
 
-/* How many steps of a stored count, of 8 bits, are one frame where @frames count at most. */
-static inline int past_count_steps(int frames)
-{
-    return frames > 31 ? 4 : 8;
-}
-
 /* Whether @x, to be filtered with @f, goes on. @x is the newest frame then. One that @f filters
  * by itself ends the past. */
 bool past_goes_on(struct past *p, const struct frame *x, const struct filter *f);

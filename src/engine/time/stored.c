@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "filter/mean_count.h"
+
 #define LEVEL_STEPS 128.0
 #define LEVEL_MOST 32767.0 /* a level less another one fits 16 bits */
 
@@ -59,12 +61,10 @@ static uint8_t *count_at(const struct stored *s, int cx, int cy)
 
 double stored_count(const struct stored *s, int cx, int cy)
 {
-    return *count_at(s, cx, cy) / (double)past_count_steps(s->frames);
+    return (double)mean_count_frames(*count_at(s, cx, cy));
 }
 
 void stored_set_count(struct stored *s, int cx, int cy, double count)
 {
-    const double steps = floor(count * past_count_steps(s->frames) + 0.5);
-
-    *count_at(s, cx, cy) = (uint8_t)fmin(steps, UINT8_MAX);
+    *count_at(s, cx, cy) = mean_count_of((float)count);
 }

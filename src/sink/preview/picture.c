@@ -7,15 +7,20 @@
 
 enum { BEFORE, AFTER };
 
-/* SDL has textures for the common layouts, but none of 4:2:2 in planes, 4:4:4 or grey, and no
- * conversion for full-range BT.709. */
+/* SDL has textures for the common layouts, but none of 4:2:2 in planes, 4:4:4, grey or 16 bits, and
+ * no conversion for full-range BT.709 and limited R'G'B'. */
 void preview_picture_adapt(struct frame *f)
 {
-    if (f->format == FRAME_GREY)
+    if (f->format == FRAME_GREY || f->format == FRAME_GREY16 || f->format == FRAME_I420_16)
         f->format = FRAME_I420;
-    else if (f->format == FRAME_I422 || f->format == FRAME_I444)
+    else if (f->colour.matrix == COLOUR_RGB)
+        f->format = FRAME_RGB24;
+    else if (f->format == FRAME_I422 || f->format == FRAME_I444 || f->format == FRAME_I422_16 ||
+             f->format == FRAME_I444_16)
         f->format = FRAME_YUYV;
-    if (f->colour.range == COLOUR_FULL)
+    if (f->format == FRAME_RGB24)
+        f->colour.range = COLOUR_FULL;
+    else if (f->colour.range == COLOUR_FULL)
         f->colour.matrix = COLOUR_BT601;
 }
 
@@ -28,6 +33,8 @@ static Uint32 texture_format(enum frame_format format)
         return SDL_PIXELFORMAT_UYVY;
     case FRAME_NV12:
         return SDL_PIXELFORMAT_NV12;
+    case FRAME_RGB24:
+        return SDL_PIXELFORMAT_RGB24;
     default:
         return SDL_PIXELFORMAT_IYUV;
     }

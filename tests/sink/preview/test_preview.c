@@ -45,8 +45,15 @@ static void test_pictures_it_takes(void **state)
         {FRAME_I420, FRAME_I420}, {FRAME_I422, FRAME_YUYV}, {FRAME_I444, FRAME_YUYV},
         {FRAME_GREY, FRAME_I420},
     };
+    const struct sink_config rgb =
+        config_for(FRAME_I444, (struct colour){COLOUR_RGB, COLOUR_LIMITED});
+    struct sink *window = open_well(&rgb);
 
     (void)state;
+    assert_int_equal(window->picture.format, FRAME_RGB24);
+    assert_int_equal(window->picture.colour.matrix, COLOUR_RGB);
+    assert_int_equal(window->picture.colour.range, COLOUR_FULL);
+    close_well(window);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct colour colour = {COLOUR_BT709, COLOUR_FULL};
         const struct sink_config config = config_for(cases[i].in, colour);

@@ -10,6 +10,7 @@
 #include "engine/simd/time/raw.h"
 #include "engine/simd/time/search.h"
 #include "engine/time/past.h"
+#include "filter/mean_count.h"
 #include "filter/noise.h"
 
 #define BAND 64  /* rows of a frame that a worker takes at a time, whole blocks */
@@ -264,7 +265,7 @@ static void begin_band(void *arg, int worker, int item)
                 to[x] = (uint16_t)(from[x] << 7);
         }
     for (int y = first; y < last; y += 2)
-        memset(levels_counts(now, y / 2), (int)h->job.steps, (size_t)past_cells(f->width));
+        memset(levels_counts(now, y / 2), MEAN_COUNT_ONE, (size_t)past_cells(f->width));
 }
 
 /* Whole rows are read quickest, as long as there is enough to do for every thread. */
@@ -305,7 +306,7 @@ static void average_all(struct history *h)
 
 static void fill_job(struct history *h, const struct filter *f, const struct motion_vector *vectors)
 {
-    const double rho = h->noise.share, kappa = 0.0071 * pow(rho / 0.14, 1.7);
+    const float rho = (float)h->noise.share;
 
     h->job = (struct mean_job){
         .x = h->raw[0],
@@ -314,9 +315,9 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .now = &h->mean[!h->newest],
         .vectors = vectors,
         .axes = colour_distance(h->in->colour),
-        .share = (float)rho,
-        .light = (float)(3.0 * kappa),
-        .steps = (float)past_count_steps(f->temporal),
+        .share = rho,
+        .light = 3.0F * noise_share_of_light(rho),
+        .slack = noise_slack(rho),
         .frames = f->temporal,
     };
     for (int y = 0; y < 256; y++)
@@ -390,22 +391,24 @@ void history_input(const struct history *h, const struct filter *f, struct band_
         most = fmax(most, sc);
         ret->by_count[i] = 1.0F;
         if (h->averages && i > 0)
-            ret->by_count[i] = (float)(1.0 / filter_averaged_share(f, i / (double)h->job.steps));
+            ret->by_count[i] =
+                (float)(1.0 / filter_averaged_share(f, (double)mean_count_frames((uint8_t)i)));
     }
     /* In steps, so that what depends on it does not change with every frame. */
     ret->sigma_color = exp2(ceil(4.0 * log2(most)) / 4.0);
 }
 
-/* The sum of the counts of a block. */
-static int block_sum(const struct levels *l, const struct frame *f, int left, int top, int *n)
+/* The sum of the counts of a block, in frames. */
+static double block_sum(const struct levels *l, const struct frame *f, int left, int top, int *n)
 {
     const int right = left + FRAME_COUNT_BLOCK < f->width ? left + FRAME_COUNT_BLOCK : f->width;
     const int below = top + FRAME_COUNT_BLOCK < f->height ? top + FRAME_COUNT_BLOCK : f->height;
-    int sum = 0;
+    double sum = 0.0;
 
-    for (int y = top; y < below; y++)
-        for (int x = left; x < right; x++)
-            sum += levels_counts(l, y / 2)[x / 2];
+    for (int y = top; y < below; y += 2)
+        for (int x = left; x < right; x += 2)
+            sum += (double)mean_count_frames(levels_counts(l, y / 2)[x / 2]) *
+                   (y + 1 < below ? 4.0 : 2.0);
     *n = (right - left) * (below - top);
     return sum;
 }
@@ -414,18 +417,18 @@ static void report_counts(struct history *h, struct engine_report *ret)
 {
     const struct frame *f = &h->raw[0];
     uint8_t *count = h->counts;
-    int64_t all = 0;
+    double all = 0.0;
 
     for (int y = 0; y < f->height; y += FRAME_COUNT_BLOCK)
         for (int x = 0; x < f->width; x += FRAME_COUNT_BLOCK) {
             int n;
-            const int sum = block_sum(&h->mean[h->newest], f, x, y, &n);
+            const double sum = block_sum(&h->mean[h->newest], f, x, y, &n);
 
-            *count++ = (uint8_t)(2.0 * sum / (double)h->job.steps / n + 0.5);
+            *count++ = (uint8_t)(2.0 * sum / n + 0.5);
             all += sum;
         }
     ret->counts = h->counts;
-    ret->frames = (double)all / (double)h->job.steps / f->width / f->height;
+    ret->frames = all / f->width / f->height;
 }
 
 void history_report(struct history *h, struct engine_report *ret)

@@ -18,6 +18,7 @@
 #include "engine/simd/levels.h"
 #include "engine/time/motion.h"
 #include "engine/time/past.h"
+#include "filter/mean_count.h"
 #include "picture/colour.h"
 
 /* Of a line of cells, the strip's first one is at MEAN_EDGE; of a line of samples, two to a
@@ -38,8 +39,8 @@ struct mean_guess {
     bool summed;
     MEAN_SAMPLE_LINE(int16_t, away[3][4]); /* x - P in 1/128 */
     MEAN_CELL_LINE(float, across[3][4]);   /* the same, 4 columns weighed 1 3 3 1 */
-    MEAN_CELL_LINE(float, misfit[8]);  /* the sum of |e|^2 over a cell's samples and 3 columns */
-    MEAN_CELL_LINE(float, mean[4][3]); /* E */
+    MEAN_CELL_LINE(float, rest[8]); /* the sum of |e|^2 - |E|^2 over a cell's samples, 3 columns */
+    MEAN_CELL_LINE(float, mean[4][3]);      /* E */
     MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/64 */
     MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` around next_fit - 1 */
     MEAN_CELL_LINE(float, light[2][3]);     /* L */
@@ -47,6 +48,7 @@ struct mean_guess {
     MEAN_SAMPLE_LINE(uint16_t, p[3][32]);   /* P along the motion, as levels are */
     MEAN_CELL_LINE(uint8_t, m[16]);         /* n there */
     MEAN_CELL_LINE(float, d);               /* of the row at work: D */
+    MEAN_CELL_LINE(float, r);               /* R */
     MEAN_CELL_LINE(float, n);               /* n' */
 };
 
@@ -56,6 +58,7 @@ struct mean_scratch {
     int next_noise;
     MEAN_CELL_LINE(float, noise[16]); /* a ring of nu2 */
     /* Rows at work: */
+    MEAN_CELL_LINE(float, slack); /* s */
     MEAN_CELL_LINE(float, line[2]);
     MEAN_CELL_LINE(float, f);
     /* What makes H of x and P (mean_store_row()), by cells and by pairs of samples: */
@@ -76,7 +79,7 @@ struct mean_job {
     float variance[256]; /* nu2 by brightness */
     float share;         /* rho */
     float light;         /* 3 kappa */
-    float steps;         /* of a count */
+    float slack;         /* s of what stands still */
     int frames;
     struct mean_scratch *scratch;
     int left, right, top, bottom; /* what is to be done: at most MEAN_STRIP columns, from a

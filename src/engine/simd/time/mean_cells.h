@@ -1,5 +1,5 @@
 #pragma once
-/* From the samples of a frame and of a guess to cells: E, and the sum of |e|^2. */
+/* From the samples of a frame and of a guess to cells: E, and what |e|^2 has more than that. */
 #include <math.h>
 
 #include "engine/simd/time/mean_predict.h"
@@ -204,6 +204,18 @@ static inline void mean_axis_of_grey(const struct mean_job *j, float *y)
     MEAN_COLUMNS y[i] *= a;
 }
 
+/* Less |E|^2 of a cell for each of its samples. */
+static inline void mean_take_squares(float *restrict square, float (*mean)[MEAN_LINE],
+                                     int components, int end)
+{
+    const float *restrict a = mean[0], *restrict b = mean[1], *restrict c = mean[2];
+
+    if (components == 1)
+        MEAN_COLUMNS square[i] -= 4.0F * (a[i] * a[i]);
+    else
+        MEAN_COLUMNS square[i] -= 4.0F * (a[i] * a[i] + (b[i] * b[i] + c[i] * c[i]));
+}
+
 /* nu2 of all rows up to @row. */
 static inline void mean_make_noise(const struct mean_job *j, int row)
 {
@@ -235,7 +247,7 @@ static inline void mean_clamp(int16_t *restrict to, const float *restrict e,
     }
 }
 
-/* E, clamped too, and the sum of |e|^2 of a row of cells. */
+/* E, clamped too, and what |e|^2 has more, of a row of cells. */
 static inline void mean_make_cells(const struct mean_job *j, struct mean_guess *g, int row)
 {
     const int end = mean_end(j);
@@ -258,12 +270,13 @@ static inline void mean_make_cells(const struct mean_job *j, struct mean_guess *
         mean_squares_shared(square, rows, &form, end);
     else
         mean_squares_own(square, rows, &form, end);
-    mean_pad_cells(j, square, 1);
-    mean_box3(g->misfit[row & 7], square, end);
     if (components == 1)
         mean_axis_of_grey(j, mean[0]);
     else
         mean_axes(j, mean[0], mean[1], mean[2]);
+    mean_take_squares(square, mean, components, end);
+    mean_pad_cells(j, square, 1);
+    mean_box3(g->rest[row & 7], square, end);
     mean_make_noise(j, row);
     mean_make_most(most, j->scratch->noise[row & 15], end);
     for (int c = 0; c < components; c++)

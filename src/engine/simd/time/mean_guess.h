@@ -48,6 +48,12 @@ static inline void mean_box7(float *restrict to, const int32_t *sum, int end)
     }
 }
 
+/* m, but 1/2 where that is 0. */
+static inline float mean_frames(uint8_t m)
+{
+    return m ? mean_count_frames(m) : 0.5F;
+}
+
 /* L from C, in its place, and |E - L|^2. */
 static inline __attribute__((always_inline)) void
 mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE], float *restrict fit,
@@ -55,18 +61,17 @@ mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE], float *rest
                 const int components)
 {
     const int end = mean_end(j);
-    const float steps = j->steps, factor = j->light;
+    const float factor = j->light;
     float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
     MEAN_COLUMNS
     {
-        const float count = (float)m[i];
-        const float most = count > 0.5F * steps ? count : 0.5F * steps;
+        const float frames = mean_frames(m[i]);
         const float c1 = components == 3 ? l1[i] : 0.0F, c2 = components == 3 ? l2[i] : 0.0F;
         const float square = l0[i] * l0[i] + (c1 * c1 + c2 * c2);
-        const float over = (square > 1e-9F ? square : 1e-9F) * most;
-        const float some = 1.0F - factor * noise[i] * (most + steps) / over;
+        const float over = (square > 1e-9F ? square : 1e-9F) * frames;
+        const float some = 1.0F - factor * noise[i] * (frames + 1.0F) / over;
         const float keep = some > 0.0F ? some : 0.0F;
         const float k0 = l0[i] * keep, d0 = e0[i] - k0;
         float sum = d0 * d0;
@@ -144,31 +149,48 @@ static inline struct mean_rows3 mean_rows3(const struct mean_job *j, float (*rin
                                ring[frame_nearest(y + 1, mean_rows(j)) & mask]};
 }
 
-/* D and n' of row @y. */
+/* s of the blocks of row @y. */
+static inline void mean_make_slack(const struct mean_job *j, int y)
+{
+    const int end = mean_end(j);
+    const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+    float *slack = j->scratch->slack;
+
+    MEAN_COLUMNS slack[i] = j->slack;
+    for (int x = j->left; x < j->right && j->vectors; x += MOTION_BLOCK) {
+        const struct motion_vector v = j->vectors[2 * y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+
+        for (int i = 0; i < MOTION_BLOCK / 2 && (v.x || v.y); i++)
+            slack[MEAN_EDGE + (x - j->left) / 2 + i] = 1.0F;
+    }
+}
+
+/* D, R and n' of row @y. */
 static inline void mean_believe(const struct mean_job *j, struct mean_guess *g, int y)
 {
     const int end = mean_end(j);
     const struct mean_rows3 fit = mean_rows3(j, g->fit, 3, y);
-    const struct mean_rows3 misfit = mean_rows3(j, g->misfit, 7, y);
+    const struct mean_rows3 rest = mean_rows3(j, g->rest, 7, y);
     const float *restrict a = fit.above, *restrict b = fit.at, *restrict c = fit.below;
-    const float *restrict p = misfit.above, *restrict q = misfit.at, *restrict r = misfit.below;
-    const float *restrict noise = j->scratch->noise[y & 15];
+    const float *restrict p = rest.above, *restrict q = rest.at, *restrict r = rest.below;
+    const float *restrict noise = j->scratch->noise[y & 15], *restrict slack = j->scratch->slack;
     const uint8_t *restrict m = mean_m_row(j, g, y);
-    const float share = 1.0F / j->share, steps = j->steps, frame = 1.0F / j->steps;
-    float *restrict ret_d = g->d, *restrict ret_n = g->n;
+    const float share = 1.0F / j->share;
+    float *restrict ret_d = g->d, *restrict ret_r = g->r, *restrict ret_n = g->n;
 
     MEAN_COLUMNS
     {
-        const float count = (float)m[i], per = 1.0F / (9.0F * noise[i]);
-        const float base = 1.0F + steps / (count > 0.5F * steps ? count : 0.5F * steps);
+        const float frames = mean_frames(m[i]), per = 1.0F / (9.0F * noise[i]);
+        const float base = (1.0F + 1.0F / frames) * slack[i];
         const float fits = ((a[i] + c[i]) + b[i]) * per;
-        const float misses = ((p[i] + r[i]) + q[i]) * (0.25F * per);
+        const float misses = fits + ((p[i] + r[i]) + q[i]) * (0.25F * per);
         const float over_d = fits * share - 1.5F * base, over_r = misses - 2.0F * base;
         const float doubt =
             0.8F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
-        const float n = count * frame;
+        const float n = m[i] ? frames : 0.0F;
 
         ret_d[i] = fits;
+        ret_r[i] = misses;
         ret_n[i] = n / (1.0F + n * doubt);
     }
 }

@@ -147,7 +147,7 @@ static inline void mean_predict_counts(const struct mean_job *j, struct mean_gue
 {
     enum { SIDE = MOTION_BLOCK / 2 };
     const bool between = run->v.x % 8 || run->v.y % 8;
-    const uint8_t most = between ? (uint8_t)(8.0F * j->steps) : UINT8_MAX;
+    const uint8_t most = between ? mean_count_of(8.0F) : UINT8_MAX;
     const int x = run->col * SIDE + ((run->v.x + 8) >> 4), n = run->n * SIDE;
     const int first = x < 0 ? -x : 0, last = x + n > j->x.width / 2 ? j->x.width / 2 - x : n;
 

@@ -23,12 +23,13 @@ static inline void mean_choose(const struct mean_job *j, int y)
     const struct motion_vector *v = j->vectors + 2 * y / MOTION_BLOCK * cols;
     struct mean_scratch *w = j->scratch;
     const float *restrict n = w->moved.n, *restrict d0 = w->still.d, *restrict d1 = w->moved.d;
+    const float *restrict r0 = w->still.r, *restrict r1 = w->moved.r;
     float *restrict f = w->f;
     const float log2e = 1.44269504F, slope = 3.0F * log2e / j->share;
 
     MEAN_COLUMNS
     {
-        const float x = slope * (d1[i] - d0[i]) + log2e;
+        const float x = slope * (d1[i] - d0[i]) + (2.0F * (r1[i] - r0[i]) + 1.0F) * log2e;
         const float some = 1.0F / (1.0F + mean_exp2(x < -60.0F ? -60.0F : x > 60.0F ? 60.0F : x));
 
         f[i] = n[i] > 0.0F ? some : 0.0F;
@@ -65,17 +66,13 @@ static inline void mean_light_to_levels(const struct mean_job *j, float (*light)
     }
 }
 
-static inline void mean_store_counts(uint8_t *restrict to, const float *restrict count, float steps,
-                                     int frames, int n)
+static inline void mean_store_counts(uint8_t *restrict to, const float *restrict count, int frames,
+                                     int n)
 {
     const float most = (float)frames;
 
-    for (int i = 0; i < n; i++) {
-        const float c = count[i] + 1.0F < most ? count[i] + 1.0F : most;
-        const float v = c * steps + 0.5F;
-
-        to[i] = (uint8_t)(int32_t)(v < 255.0F ? v : 255.0F);
-    }
+    for (int i = 0; i < n; i++)
+        to[i] = mean_count_of(count[i] + 1.0F < most ? count[i] + 1.0F : most);
 }
 
 /* What is kept of P, n' / (n' + 1), in 1/32768. */
@@ -191,8 +188,8 @@ static inline void mean_store(const struct mean_job *j, int y, bool moved)
         mean_double(w->blend_pairs, w->blend, end);
     }
     mean_light_to_levels(j, light);
-    mean_store_counts(levels_counts(j->now, y) + j->left / 2, w->still.n + MEAN_EDGE, j->steps,
-                      j->frames, (j->right - j->left) / 2);
+    mean_store_counts(levels_counts(j->now, y) + j->left / 2, w->still.n + MEAN_EDGE, j->frames,
+                      (j->right - j->left) / 2);
     mean_make_keep(keep, w->keep, w->still.n, end);
     mean_double(w->keep_pairs, w->keep, end);
     for (int c = 0; c < components; c++) {

@@ -24,8 +24,10 @@ static inline void mean_strip(const struct mean_job *j)
     w->next_noise = first > 4 ? first - 4 : 0;
     w->still.next_fit = w->moved.next_fit = -1000;
     for (int y = first; y < last; y++) {
-        if (2 * y % MOTION_BLOCK == 0)
+        if (2 * y % MOTION_BLOCK == 0) {
             moved = mean_any_moved(j, 2 * y / MOTION_BLOCK);
+            mean_make_slack(j, y);
+        }
         mean_reach(j, &w->still, y);
         mean_believe(j, &w->still, y);
         if (moved) {

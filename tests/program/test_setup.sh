@@ -1,0 +1,149 @@
+#!/bin/bash
+# tools/setup on a machine of fakes: a folder in place of /, and commands that note what they are
+# told and do to that folder what the real ones would do to /.
+setup=$(realpath "$1")
+bilatcam=$(realpath "$2")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+
+# fake NAME <<'END' commands END: $root is the folder.
+fake() {
+    printf '#!/bin/bash\nroot=%q\necho "${0##*/} $*" >>%q\n' "$dir/root" "$dir/told" >"bin/$1"
+    cat >>"bin/$1"
+    chmod +x "bin/$1"
+}
+
+# machine: bare, with a user ada who sits at it, and no Secure Boot.
+machine() {
+    rm -rf root bin told
+    mkdir -p root/sys/module root/etc "root/lib/modules/$(uname -r)/build" bin
+    echo ada >root/groups
+    fake id <<<'if [ "$1" = -u ]; then echo 0; else cat "$root/groups"; fi'
+    fake modinfo <<<'[ -e "$root/module" ]'
+    fake dpkg-query <<<'[ -e "$root/module" ]'
+    fake apt-get <<<'if [ "$1" = purge ]; then rm "$root/module"; else touch "$root/module"; fi'
+    fake usermod <<<'echo "ada video" >"$root/groups"'
+    fake gpasswd <<<'echo ada >"$root/groups"'
+    fake modprobe <<'END'
+[ -e "$root/module" ] || exit 1
+[ ! -e "$root/secure" ] || [ -e "$root/key" ] || exit 1
+if [ "$1" = -r ]; then rm -r "$root/sys/module/v4l2loopback"; else mkdir "$root/sys/module/v4l2loopback"; fi
+END
+    fake systemctl <<'END'
+case $4 in
+cat) [ ! -e "$root/no-unit" ] ;;
+is-enabled) [ -e "$root/service" ] ;;
+enable) touch "$root/service" ;;
+disable) rm "$root/service" ;;
+esac
+END
+    fake mokutil <<'END'
+case $1 in
+--sb-state) [ ! -e "$root/secure" ] || echo "SecureBoot enabled" ;;
+--test-key) [ ! -e "$root/key" ] || echo "$2 is already enrolled" ;;
+--import) touch "$root/key" ;;
+esac
+END
+}
+
+as_ada=(env "BILATCAM_SETUP_ROOT=$dir/root" SUDO_USER=ada "PATH=$dir/bin:$PATH")
+set_up=("${as_ada[@]}" "$setup")
+state() { (cd root && find . -type f ! -name groups | sort && cat groups) >"$1"; }
+
+test_all_and_back() {
+    machine
+    state before
+    run 0 "${set_up[@]}" --yes
+    expect out '^    apt-get install -y v4l2loopback-dkms$' 'the command, before it runs'
+    expect told '^apt-get install -y v4l2loopback-dkms$' 'the module'
+    expect told '^modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam$' 'the module'
+    expect told '^usermod -aG video ada$' 'the group'
+    expect told '^systemctl --user -M ada@ enable --now bilatcam$' 'the service'
+    expect root/etc/modprobe.d/bilatcam.conf '^options v4l2loopback exclusive_caps=1 card_label=bilatcam$' options
+    expect root/etc/modules-load.d/bilatcam.conf '^v4l2loopback$' 'loading at the start'
+    : >told
+    run 0 "${set_up[@]}" --yes
+    if grep -qE 'install|usermod|enable --now|^modprobe' told; then bad "what is there is done again"; else ok; fi
+    run 0 "${set_up[@]}" --yes undo
+    state after
+    if cmp -s before after; then ok; else diff before after >out; bad "something is left"; fi
+    run 1 "${set_up[@]}" --yes undo
+    expect err 'there is nothing to take back' 'undone twice'
+}
+
+# What was there before setup stays, and so does what somebody changed since.
+test_stays() {
+    machine
+    touch root/module
+    echo 'ada video' >root/groups
+    mkdir -p root/etc/modprobe.d
+    echo 'options v4l2loopback devices=2' >root/etc/modprobe.d/obs.conf
+    run 0 "${set_up[@]}" --yes
+    run 1 test -e root/etc/modprobe.d/bilatcam.conf
+    echo '# mine' >>root/etc/modules-load.d/bilatcam.conf
+    run 0 "${set_up[@]}" --yes undo
+    expect out 'modules-load.d/bilatcam.conf was changed since, so it stays' 'a changed file'
+    if grep -qE 'purge|gpasswd' told; then bad "what was there before is taken away"; else ok; fi
+    run 0 test -e root/etc/modules-load.d/bilatcam.conf
+}
+
+test_asked() {
+    machine
+    printf 'n\nn\nn\nn\nn\nn\n' >answers
+    run 1 sh -c '"$@" <answers' sh "${set_up[@]}"
+    if grep -qE 'install|usermod|enable --now|^modprobe' told; then bad "it did what was refused"; else ok; fi
+    expect err 'there is no virtual camera yet' 'all was refused'
+    run 1 "${set_up[@]}" </dev/null
+    expect err 'no answer, so nothing more is done' 'nobody answers'
+}
+
+# It is said first, and the module is not loaded before the key is enrolled.
+test_secure_boot() {
+    machine
+    touch root/secure
+    mkdir -p root/var/lib/dkms
+    touch root/var/lib/dkms/mok.pub
+    run 0 "${set_up[@]}" --yes
+    [[ $(head -n 1 out) = *'Secure Boot is on'* ]] && ok || bad 'Secure Boot is said first'
+    expect told '^mokutil --import .*/var/lib/dkms/mok.pub$' 'the key'
+    if grep -q '^modprobe' told; then bad "loaded without its key"; else ok; fi
+    run 0 "${set_up[@]}" --yes
+    expect told '^modprobe v4l2loopback' 'after the restart'
+}
+
+test_fails() {
+    machine
+    touch root/no-unit
+    run 0 "${set_up[@]}" --yes
+    if grep -q 'enable --now' told; then bad 'a service that is not installed'; else ok; fi
+    machine
+    fake usermod <<<'exit 1'
+    run 1 "${set_up[@]}" --yes
+    expect err 'that failed; what was done so far is in .*undo' 'a step that fails'
+    run 0 "${set_up[@]}" --yes undo
+    run 1 test -e root/etc/modprobe.d/bilatcam.conf
+    machine
+    run 0 "${set_up[@]}" --yes
+    fake modprobe <<<'exit 1'
+    printf 'n\ny\ny\n' >answers
+    run 1 sh -c '"$@" <answers' sh "${set_up[@]}" undo
+    expect root/var/lib/bilatcam/setup '^service ada$' 'what was not to be taken back, before a failure'
+    expect root/var/lib/bilatcam/setup '^loaded$' 'what failed'
+    refused_again=$(grep -c group root/var/lib/bilatcam/setup || true)
+    [ "$refused_again" = 0 ] && ok || bad 'what was taken back is still in the record'
+    touch root/.dockerenv
+    run 1 "${set_up[@]}" --yes
+    expect err 'a container cannot load modules' 'in a container'
+}
+
+test_option() {
+    machine
+    run 0 "${as_ada[@]}" "$bilatcam" --setup --yes
+    expect told '^usermod -aG video ada$' 'by the option'
+    run 0 "${as_ada[@]}" "$bilatcam" --yes --setup=undo
+    expect told '^gpasswd -d ada video$' 'undone by the option'
+    refused 2 "must be undo, or nothing" "$bilatcam" --setup=redo
+}
+
+run_tests
+summary
