@@ -203,13 +203,14 @@ static int create_here(struct engine **ret, const struct engine_config *config, 
 {
     struct cuda_engine *e = calloc(1, sizeof(*e));
     struct gpu gpu;
-    int lock, r;
+    int lock = -1, r;
 
     if (!e)
         return error_set(err, -ENOMEM, "out of memory for the CUDA engine");
     e->base.ops = &engine_cuda;
     e->base.depth = DEPTH;
-    lock = gpu_lock();
+    if (!*config->device)
+        lock = gpu_lock();
     r = start_work(e, config->device, &gpu, err);
     if (lock >= 0)
         (void)close(lock);
@@ -383,7 +384,7 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!engine_takes(in->format, filter) || !engine_has(base->ops, filter, in->format))
+    if (!engine_takes(in->format, filter) || format_table[in->format].bytes > 1)
         return -EINVAL;
     goes_on = past_goes_on(&e->past.chain, in, filter);
     s->on_device = filter->radius > 0 || filter_looks_back(filter);

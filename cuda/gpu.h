@@ -13,11 +13,11 @@ struct gpu {
     uint64_t free; /* bytes of memory that nobody has taken; 0 = not known */
 };
 
-/* Those that CUDA sees, by its numbers, of which there are GPUS_MAX at most. Their number, or
- * -ENODEV: there is none, or no driver for them. */
+/* Those that CUDA sees, in its order, GPUS_MAX at most. Returns how many, or -ENODEV: there is none,
+ * or no driver for them. */
 int gpu_list(struct gpu *ret, struct error *err);
 
-/* The number of the one that @wanted names: a number, a PCI bus ID, or "auto" (or ""), which takes
+/* The number of the one that @wanted names: a number, a PCI bus ID, or "", which takes
  * the one with the most free memory and the first of equals. -ENODEV: it names none. */
 int gpu_choose(const struct gpu *gpus, int n, const char *wanted, struct error *err);
 

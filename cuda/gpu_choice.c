@@ -9,34 +9,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pci.h"
 #include "base/text.h"
 
 #define LOCK_TRIES 100
 #define LOCK_WAIT_MS 50
-
-/* The domain and the function may be left out, as in nvidia-smi and lspci. */
-static bool read_bus(const char *text, unsigned bus[4])
-{
-    int end = 0;
-
-    bus[0] = bus[3] = 0;
-    if (sscanf(text, "%x:%x:%x%n", &bus[0], &bus[1], &bus[2], &end) != 3) {
-        bus[0] = 0;
-        if (sscanf(text, "%x:%x%n", &bus[1], &bus[2], &end) != 2)
-            return false;
-    }
-    text += end;
-    if (*text == '.' && sscanf(text, ".%x%n", &bus[3], &end) == 1)
-        text += end;
-    return !*text;
-}
-
-static bool is_at(const struct gpu *gpu, const unsigned wanted[4])
-{
-    unsigned bus[4];
-
-    return read_bus(gpu->bus, bus) && !memcmp(bus, wanted, sizeof(bus));
-}
 
 static int roomiest(const struct gpu *gpus, int n)
 {
@@ -63,18 +40,18 @@ static int not_here(const struct gpu *gpus, int n, const char *wanted, struct er
 
 int gpu_choose(const struct gpu *gpus, int n, const char *wanted, struct error *err)
 {
-    unsigned bus[4];
+    struct pci_address address, other;
     char *end;
     long number;
 
-    if (!*wanted || !strcmp(wanted, "auto"))
+    if (!*wanted)
         return roomiest(gpus, n);
     number = strtol(wanted, &end, 10);
     if (!*end)
         return number < n ? (int)number : not_here(gpus, n, wanted, err);
-    if (read_bus(wanted, bus))
+    if (pci_parse(&address, wanted))
         for (int i = 0; i < n; i++)
-            if (is_at(&gpus[i], bus))
+            if (pci_parse(&other, gpus[i].bus) && pci_same(&address, &other))
                 return i;
     return not_here(gpus, n, wanted, err);
 }

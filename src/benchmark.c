@@ -312,7 +312,6 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
                   enum benchmark_format format, FILE *out, struct error *err)
 {
     struct engine_config config = {.threads = s->threads, .autotune = s->autotune};
-    const struct filter filter = filter_of(s, 1);
     struct result results[8];
     int n = 0, r = 0;
 
@@ -325,11 +324,6 @@ int benchmark_run(const struct engine_ops *const *engines, const struct settings
 
         if (strcmp(s->engine, "auto") && strcmp(s->engine, name))
             continue;
-        if (!engine_has(engines[i], &filter, FRAME_YUYV)) {
-            (void)error_set(err, -ENODEV, "engine %s has no %s", name,
-                            engine_limit(engines[i], &filter, FRAME_YUYV));
-            continue;
-        }
         if (engine_open(&e, engines, name, &config, err))
             continue;
         r = time_engine(e, s, &results[n++]);

@@ -20,6 +20,11 @@ static int open_one(struct engine **ret, const struct engine_ops *ops,
 
     if (ops->missing)
         return error_set(err, -ENODEV, "%s", ops->missing);
+    if (config->deep && ops->bytes_only)
+        return error_set(err, -ENODEV,
+                         "engine '%s' filters samples of 8 bits only, and these pictures have 16: "
+                         "leave the choice to auto",
+                         ops->name);
     r = ops->probe(config->device, device, sizeof(device), err);
     return r ? r : ops->create(ret, config, err);
 }
@@ -28,7 +33,7 @@ static int open_one(struct engine **ret, const struct engine_ops *ops,
 static void pass_over(const struct engine_ops *ops, const struct engine_config *config,
                       const char *why)
 {
-    if (*config->device && strcmp(config->device, "auto") && (ops->on_device || ops->missing))
+    if (*config->device && (ops->on_device || ops->missing))
         log_warning("device '%s' is not used: %s", config->device, why);
     else
         log_debug("engine %s is not for this machine: %s", ops->name, why);
@@ -69,20 +74,6 @@ bool engine_takes(enum frame_format format, const struct filter *f)
 {
     return format_filtered(format) && filter_allowed(f) &&
            (format_table[format].bytes == 1 || !filter_looks_back(f));
-}
-
-const char *engine_limit(const struct engine_ops *ops, const struct filter *f,
-                         enum frame_format format)
-{
-    if (!filter_acts(f))
-        return NULL;
-    if (format_table[format].bytes > 1 && ops->bytes_only)
-        return "samples but those of 8 bits";
-    if (f->kind != FILTER_BILATERAL)
-        return ops->bilateral_only ? "filter but bilateral" : NULL;
-    if (f->distance != DISTANCE_EUCLIDEAN && ops->euclidean_only)
-        return "distance but euclidean";
-    return NULL;
 }
 
 void engine_release(struct engine *e)

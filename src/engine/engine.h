@@ -24,6 +24,7 @@ struct engine;
 struct engine_config {
     int threads;     /* CPU threads to use; 0 = one per online CPU */
     bool autotune;   /* a GPU may be timed for what suits it, and that kept on disk */
+    bool deep;       /* the pictures have samples of 16 bits */
     char device[32]; /* which GPU: its number or PCI bus ID; "" = auto */
 };
 
@@ -44,11 +45,9 @@ struct engine_ops {
     /* In words, why it is not built into this program: it has a name then and nothing else. NULL:
      * it is built in. */
     const char *missing;
-    bool on_device;      /* memory and life of its own beside the CPU: it may fail, and may sleep */
-    bool only_by_name;   /* "auto" passes it over */
-    bool bilateral_only; /* it has no other filter */
-    bool euclidean_only; /* it has no other distance of colours */
-    bool bytes_only;     /* it has no samples of 16 bits */
+    bool on_device;    /* memory and life of its own beside the CPU: it may fail, and may sleep */
+    bool only_by_name; /* "auto" passes it over */
+    bool bytes_only;   /* it has no samples of 16 bits */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. @wanted says
@@ -105,17 +104,6 @@ extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is se
 
 /* Whether any engine filters frames of @format with @f: what looks back needs samples of 8 bits. */
 bool engine_takes(enum frame_format format, const struct filter *f);
-
-/* What engines of @ops have no other one of, in words, though @f asks for it, for frames of
- * @format; NULL: they have all that it asks for. */
-const char *engine_limit(const struct engine_ops *ops, const struct filter *f,
-                         enum frame_format format);
-
-static inline bool engine_has(const struct engine_ops *ops, const struct filter *f,
-                              enum frame_format format)
-{
-    return !engine_limit(ops, f, format);
-}
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */
 const struct engine_ops *engine_find(const struct engine_ops *const *engines, const char *name);

@@ -196,35 +196,16 @@ static int rest(struct filtering *f)
     return r;
 }
 
-static int finish_job(struct filtering *f);
-
-/* Sees to an engine that has what @filter asks for, with frames of @format: the device's own as
- * soon as that does. */
-static int suit(struct filtering *f, const struct filter *filter, enum frame_format format)
-{
-    int r = 0;
-
-    while (r == 0 && f->n_jobs && !engine_has(f->engine->ops, filter, format))
-        r = finish_job(f);
-    if (r)
-        return r;
-    if (f->lost && !f->rebuild && engine_has(f->lost, filter, format))
-        begin_rebuild(f, NULL);
-    if (engine_has(f->engine->ops, filter, format))
-        return 0;
-    log_warning("engine %s has no %s: the CPU filters", f->engine->ops->name,
-                engine_limit(f->engine->ops, filter, format));
-    return rest(f);
-}
-
 static int start_job(struct filtering *f, struct slot *slot)
 {
     struct stream *s = f->stream;
     const struct filter_request w = stream_filter_request(s);
-    int r = suit(f, &w.filter, slot->raw.format);
     struct job *j = &f->jobs[f->n_jobs++];
     bool shown;
+    int r;
 
+    if (f->lost && !f->rebuild)
+        begin_rebuild(f, NULL);
     *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
     j->rung = w.ladder.top;
     if (governed(s, &w)) {
@@ -244,8 +225,6 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->result = shown ? &slot->out : &slot->raw;
     slot->noise = slot->frames = 0.0;
     slot->out.counts = NULL;
-    if (r)
-        return r;
     r = show(f, j);
     return r ? replace_engine(f, r) : 0;
 }

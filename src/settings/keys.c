@@ -226,8 +226,7 @@ const struct key key_table[] = {
      FIELD(autotune),
      .default_text = "yes",
      .help = "time the GPU for a quarter of a second when a size of picture is new to it, and keep "
-             "what "
-             "suits it in the user's cache folder"},
+             "what suits it in the user's cache folder"},
     {.name = "latency-budget",
      .argument = "MS",
      .type = KEY_BUDGET,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pci.h"
 #include "base/text.h"
 #include "picture/stretch.h"
 
@@ -201,26 +202,16 @@ static int parse_budget(const struct key *k, const char *text, struct settings *
     return 0;
 }
 
-/* [DOMAIN:]BUS:DEVICE[.FUNCTION] */
-static bool is_pci_bus_id(const char *text)
-{
-    static const char hex[] = "0123456789abcdefABCDEF";
-    size_t n = strspn(text, hex);
-    int colons = 0;
-
-    for (; n && text[n] == ':'; n = strspn(text, hex), colons++)
-        text += n + 1;
-    if (!n || colons < 1 || colons > 2)
-        return false;
-    text += n;
-    return !*text || (text[0] == '.' && text[1] >= '0' && text[1] <= '7' && !text[2]);
-}
-
 static int parse_gpu(const struct key *k, const char *text, struct settings *s)
 {
+    struct pci_address address;
     int n;
 
-    if (strcmp(text, "auto") && parse_int(text, 0, 255, &n) && !is_pci_bus_id(text))
+    if (!strcmp(text, "auto")) {
+        *(char *)field(k, s) = '\0';
+        return 0;
+    }
+    if (parse_int(text, 0, 255, &n) && !pci_parse(&address, text))
         return -EINVAL;
     return parse_text(k, text, s);
 }
@@ -271,6 +262,13 @@ static void print_text(const struct key *k, const void *p, char *text, size_t si
 {
     (void)k;
     (void)snprintf(text, size, "%s", (const char *)p);
+}
+
+static void print_gpu(const struct key *k, const void *p, char *text, size_t size)
+{
+    const char *device = p;
+
+    print_text(k, *device ? device : "auto", text, size);
 }
 
 static void print_bool(const struct key *k, const void *p, char *text, size_t size)
@@ -460,7 +458,7 @@ static const struct key_type_row {
     [KEY_SIZE] = {"s", "auto", parse_size, print_size, describe_size},
     [KEY_RATE] = {"s", "auto", parse_rate, print_rate, describe_rate},
     [KEY_BUDGET] = {"s", "auto off", parse_budget, print_budget, describe_budget},
-    [KEY_GPU] = {"s", "auto", parse_gpu, print_text, describe_gpu},
+    [KEY_GPU] = {"s", "auto", parse_gpu, print_gpu, describe_gpu},
     [KEY_LEVELS] = {"s", "auto off", parse_levels, print_levels, describe_levels},
 };
 

@@ -22,7 +22,7 @@ static void test_choice(void **state)
     } rows[] = {
         {"", 1, 0},
         {"", 2, 1},
-        {"auto", 3, 1},
+        {"", 3, 1},
         {"0", 3, 0},
         {"2", 3, 2},
         {"3", 3, -ENODEV},
@@ -55,7 +55,7 @@ static void test_unknown_room(void **state)
     struct error err;
 
     (void)state;
-    assert_int_equal(gpu_choose(gpus, 2, "auto", &err), 0);
+    assert_int_equal(gpu_choose(gpus, 2, "", &err), 0);
     assert_int_equal(gpu_choose(gpus, 2, "2", &err), -ENODEV);
     assert_string_equal(err.text, "there is no GPU '2' here, but 0 (), 1 ()");
 }

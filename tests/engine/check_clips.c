@@ -393,7 +393,7 @@ static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
     for (int i = 0; i < clips && !drift; i++) {
         struct clip c = draw_clip(&d, i);
 
-        if (i % 3 == 0 && !p->e->ops->euclidean_only)
+        if (i % 3 == 0)
             c.filter.distance = DISTANCE_MANHATTAN;
         run_clip(p, c, totals);
     }

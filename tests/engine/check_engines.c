@@ -282,14 +282,8 @@ static void check_all(struct engine *e, struct engine *truth, bool quick, uint64
                       struct totals *totals)
 {
     check_styles(e, truth, bilateral, N(bilateral), quick, seed, totals);
-    if (e->ops->euclidean_only)
-        printf("engine %s has no distance but euclidean\n", e->ops->name);
-    else
-        check_styles(e, truth, manhattan, N(manhattan), quick, seed, totals);
-    if (e->ops->bilateral_only)
-        printf("engine %s has no filter but bilateral\n", e->ops->name);
-    else
-        check_styles(e, truth, blurs, N(blurs), quick, seed, totals);
+    check_styles(e, truth, manhattan, N(manhattan), quick, seed, totals);
+    check_styles(e, truth, blurs, N(blurs), quick, seed, totals);
     if (e->ops->bytes_only)
         printf("engine %s has no samples but those of 8 bits\n", e->ops->name);
     else

@@ -121,40 +121,26 @@ static void test_release(void **state)
     assert_int_equal(n_released, 1);
 }
 
-/* What an engine does not have counts where a filter has a use for it. */
-static void test_limits(void **state)
+/* An engine of 8 bits is passed over for pictures of 16, and refused where it is named. */
+static void test_deep(void **state)
 {
-    static const struct engine_ops bilateral = {.bilateral_only = true};
-    static const struct engine_ops euclidean = {.euclidean_only = true}, all = {.name = "all"};
-    static const struct {
-        struct filter filter;
-        const char *bilateral, *euclidean;
-    } cases[] = {
-        {{.radius = 3}, NULL, NULL},
-        {{.kind = FILTER_BOX, .radius = 3}, "filter but bilateral", NULL},
-        {{.kind = FILTER_GAUSSIAN}, NULL, NULL},
-        {{.radius = 3, .distance = DISTANCE_MANHATTAN}, NULL, "distance but euclidean"},
-        {{.temporal = 4, .distance = DISTANCE_MANHATTAN}, NULL, "distance but euclidean"},
-        {{.temporal = 1, .distance = DISTANCE_MANHATTAN}, NULL, NULL},
-        {{.kind = FILTER_BOX, .radius = 3, .distance = DISTANCE_MANHATTAN},
-         "filter but bilateral",
-         NULL},
-    };
+    static const struct engine_ops bytes = {
+        .name = "bytes", .bytes_only = true, .probe = works_always, .create = create_gpu};
+    static const struct engine_ops *const both[] = {&bytes, &cpu, NULL};
+    struct engine_config config = {.threads = 1};
+    struct error err = {.text = ""};
+    struct engine *e = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct filter *f = &cases[i].filter;
-        const char *limits[2] = {engine_limit(&bilateral, f, FRAME_YUYV),
-                                 engine_limit(&euclidean, f, FRAME_YUYV)};
-
-        assert_null(engine_limit(&all, f, FRAME_I420_16));
-        assert_int_equal(engine_has(&bilateral, f, FRAME_YUYV), !cases[i].bilateral);
-        assert_int_equal(engine_has(&euclidean, f, FRAME_YUYV), !cases[i].euclidean);
-        assert_string_equal(limits[0] ? limits[0] : "",
-                            cases[i].bilateral ? cases[i].bilateral : "");
-        assert_string_equal(limits[1] ? limits[1] : "",
-                            cases[i].euclidean ? cases[i].euclidean : "");
+    create_works = true;
+    for (int deep = 0; deep < 2; deep++) {
+        config.deep = deep;
+        assert_int_equal(engine_open(&e, both, "auto", &config, &err), 0);
+        assert_ptr_equal(e->ops, deep ? &cpu : &gpu);
+        assert_int_equal(engine_open(&e, both, "bytes", &config, &err), deep ? -ENODEV : 0);
     }
+    assert_string_equal(err.text, "engine 'bytes' filters samples of 8 bits only, and these "
+                                  "pictures have 16: leave the choice to auto");
 }
 
 /* What can be asked for has a row, and what is built in can do everything. */
@@ -186,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_release),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_deep),
         cmocka_unit_test(test_table),
     };
 

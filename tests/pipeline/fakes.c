@@ -282,8 +282,6 @@ static int flaky_pin(struct engine *e, void *memory, size_t bytes)
 const struct engine_ops flaky_ops = {
     .name = "flaky",
     .on_device = true,
-    .bilateral_only = true,
-    .euclidean_only = true,
     .create = flaky_create,
     .pin = flaky_pin,
     .destroy = flaky_destroy,

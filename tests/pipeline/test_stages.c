@@ -264,59 +264,6 @@ static void play_radius_0(struct bench *b)
     require(status_of(b).frames_averaged == 1.0);
 }
 
-static atomic_int n_written;
-
-static int count_written(void)
-{
-    n_written++;
-    return 0;
-}
-
-/* Time enough to make an engine that nobody wants. */
-static bool is_written(struct bench *b)
-{
-    (void)b;
-    return n_written >= 40;
-}
-
-static void play_filters(struct bench *b)
-{
-    struct filter_request w = stream_filter_request(b->stages.stream);
-
-    const struct filter own = w.filter;
-
-    require(eventually(is_reported, b));
-    for (int i = 0; i < 3; i++) {
-        if (i == 2)
-            w.filter.distance = DISTANCE_MANHATTAN;
-        else
-            w.filter.kind = i ? FILTER_BOX : FILTER_GAUSSIAN;
-        stream_set_filter_request(b->stages.stream, &w);
-        require(eventually(is_not_reported, b));
-        n_written = 0;
-        require(eventually(is_written, b));
-        w.filter = own;
-        stream_set_filter_request(b->stages.stream, &w);
-        require(eventually(is_reported, b));
-    }
-}
-
-/* The CPU filters as long as a filter is asked for that the device's engine does not have. */
-static void test_other_filter(void **state)
-{
-    struct bench b = {0};
-
-    (void)state;
-    reset(UINT64_MAX, UINT64_MAX, -1);
-    engines.n_failures = 0;
-    screen.on_write = count_written;
-    open_live(&b);
-    run_script(&b, play_filters);
-    assert_int_equal(engines.n_destroyed, 3);
-    assert_int_equal(engines.n_pinned, 4);
-    close_bench(&b);
-}
-
 static struct bench *_Atomic passing; /* from now on frames pass; NULL: not yet */
 static int n_before;
 
@@ -379,7 +326,6 @@ int main(void)
         cmocka_unit_test(test_sink_fails),
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_counts_are_for_one_size),
-        cmocka_unit_test(test_other_filter),
         cmocka_unit_test(test_unfiltered_frames),
     };
 
