@@ -33,10 +33,13 @@ static double automatic_value(struct pipeline *p, const struct settings *s, cons
 /* Says what @name has become, with the lock held. */
 static void say_value(const struct pipeline *p, const char *name, char *text, size_t size)
 {
+    const bool bilateral = p->settings.filter == FILTER_BILATERAL;
+    const bool unused = !bilateral && (!strcmp(name, "range") || !strcmp(name, "window"));
     char value[64];
 
     settings_get(&p->settings, key_find(name), value, sizeof(value));
-    (void)snprintf(text, size, "%s %s", name, value);
+    (void)snprintf(text, size, "%s %s%s", name, value,
+                   unused ? ", which counts for filter bilateral" : "");
 }
 
 static void control_adjust(void *user, const char *name, int steps, char *text, size_t size)

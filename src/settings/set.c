@@ -122,6 +122,15 @@ int settings_change(struct settings *s, const char *name, const char *value, str
     return r;
 }
 
+static int next_choice(const struct key *k, int choice, int steps)
+{
+    int n = 0;
+
+    while (k->choices[n])
+        n++;
+    return ((choice + steps) % n + n) % n;
+}
+
 void settings_adjust(struct settings *s, const struct key *k, int steps, double automatic)
 {
     void *const field = (char *)s + k->offset;
@@ -136,6 +145,8 @@ void settings_adjust(struct settings *s, const struct key *k, int steps, double 
     else if (k->type == KEY_AUTOREAL)
         *real =
             fmin(fmax((*real > 0.0 ? *real : step * round(automatic / step)) + by, k->min), k->max);
+    else if (k->type == KEY_CHOICE)
+        *n = next_choice(k, *n, steps);
 }
 
 bool settings_time_unused(const struct settings *s)

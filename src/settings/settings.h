@@ -127,7 +127,7 @@ bool settings_time_unused(const struct settings *s);
 void settings_filter(const struct settings *s, struct filter *ret);
 
 /* Moves a number (KEY_INT, KEY_AUTOINT, KEY_AUTOREAL) by @steps of a size of its own, as far as is
- * allowed.
+ * allowed, and a KEY_CHOICE by as many choices, after the last of which comes the first.
  * @automatic is what auto stands for now. */
 void settings_adjust(struct settings *s, const struct key *key, int steps, double automatic);
 

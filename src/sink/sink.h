@@ -15,7 +15,8 @@ struct sink_control {
     /* Context: any thread; waits for nothing. */
     void (*status)(void *user, struct status *ret);
     /* Moves the live setting called @key by @steps of a size of its own, within what is allowed,
-     * and says the new value in @text ("radius 6"). Context: any thread. */
+     * or of a choice to the next one, and says the new value in @text ("radius 6"). Context: any
+     * thread. */
     void (*adjust)(void *user, const char *key, int steps, char *text, size_t size);
     /* Switches the filter in time off, or back to what it was, and says so ("temporal 16").
      * Context: any thread. */

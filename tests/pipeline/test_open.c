@@ -146,6 +146,10 @@ static void test_adjusting(void **state)
         {"temporal", 3, "temporal 8"},
         {"temporal", 1, "temporal 8"}, /* 9 frames do not fit into a window */
         {"sigma-color", -1, "sigma-color 17"},
+        {"range", 1, "range lorentzian"},
+        {"filter", 1, "filter gaussian"},
+        {"window", 1, "window square, which counts for filter bilateral"},
+        {"filter", 3, "filter bilateral"},
     };
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct settings s = settings_for("test:", "null:");

@@ -227,6 +227,10 @@ static void test_adjust(void **state)
         {"temporal", "auto", 1, 16, "17"},
         {"temporal", "2", -4, 0, "1"},
         {"temporal", "64", 1, 0, "64"},
+        {"filter", "bilateral", 1, 0, "gaussian"},
+        {"filter", "none", 1, 0, "bilateral"},
+        {"filter", "bilateral", -1, 0, "none"},
+        {"window", "disc", -3, 0, "square"},
     };
 
     (void)state;

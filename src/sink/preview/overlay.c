@@ -215,6 +215,9 @@ static const struct {
     {"+  -", "radius"},
     {"]  [", "sigma-color"},
     {".  ,", "sigma-space"},
+    {"n", "next filter: bilateral, gaussian..."},
+    {"r", "range: gaussian, lorentzian"},
+    {"w", "window: disc, square"},
     {"h", "this help"},
     {"q", "quit"},
 };

@@ -77,6 +77,21 @@ static struct preview_action step_key(struct preview_ui *ui, int key)
     return (struct preview_action){ACTION_NONE};
 }
 
+/* Settings of which a key takes the next choice. Holding it down must not flicker. */
+static struct preview_action choice_key(struct preview_ui *ui, int key)
+{
+    switch (key) {
+    case 'n':
+        return (struct preview_action){ACTION_ADJUST, "filter", 1};
+    case 'r':
+        return (struct preview_action){ACTION_ADJUST, "range", 1};
+    case 'w':
+        return (struct preview_action){ACTION_ADJUST, "window", 1};
+    default:
+        return step_key(ui, key);
+    }
+}
+
 /* Escape goes back by one: it closes the help, then ends full screen, then the program. */
 static struct preview_action escape_key(struct preview_ui *ui)
 {
@@ -163,7 +178,7 @@ struct preview_action preview_ui_key(struct preview_ui *ui, int key, bool repeat
     case KEY_ESCAPE:
         return escape_key(ui);
     default:
-        return step_key(ui, key);
+        return choice_key(ui, key);
     }
     return (struct preview_action){ACTION_NONE};
 }

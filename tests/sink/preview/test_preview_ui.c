@@ -47,11 +47,29 @@ static void test_adjusting_keys(void **state)
         }
 }
 
+static void test_choosing_keys(void **state)
+{
+    static const struct {
+        int key;
+        const char *setting;
+    } cases[] = {{'n', "filter"}, {'r', "range"}, {'w', "window"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct preview_ui ui = fresh();
+        const struct preview_action a = preview_ui_key(&ui, cases[i].key, false, 0);
+
+        assert_int_equal(a.kind, ACTION_ADJUST);
+        assert_string_equal(a.key, cases[i].setting);
+        assert_int_equal(a.steps, 1);
+    }
+}
+
 /* Holding a key down must not flicker between two states, nor save a hundred snapshots. */
 static void test_other_keys_do_not_repeat(void **state)
 {
-    static const int keys[] = {'b', 'v', 'o', 'h', 'f',        ' ',    'm',
-                               'c', 't', 's', 'q', KEY_ESCAPE, KEY_F11};
+    static const int keys[] = {'b', 'v', 'o', 'h', 'f', ' ', 'm',        'c',
+                               't', 's', 'q', 'n', 'r', 'w', KEY_ESCAPE, KEY_F11};
 
     (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -70,7 +88,7 @@ static void test_unknown_keys_do_nothing(void **state)
 
     (void)state;
     for (int key = 0; key < 300; key++)
-        if (!strchr("bvohf mctsq+=-[],.", key) && key != KEY_ESCAPE && key != KEY_F11)
+        if (!strchr("bvohf mctsqnrw+=-[],.", key) && key != KEY_ESCAPE && key != KEY_F11)
             assert_int_equal(press(&ui, key), ACTION_NONE);
     assert_memory_equal(&ui, &same, sizeof(ui));
 }
@@ -405,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adjusting_keys),
+        cmocka_unit_test(test_choosing_keys),
         cmocka_unit_test(test_other_keys_do_not_repeat),
         cmocka_unit_test(test_unknown_keys_do_nothing),
         cmocka_unit_test(test_views),
