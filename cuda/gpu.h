@@ -13,8 +13,8 @@ struct gpu {
     uint64_t free; /* bytes of memory that nobody has taken; 0 = not known */
 };
 
-/* Those that CUDA sees, in its order, GPUS_MAX at most. Returns how many, or -ENODEV: there is none,
- * or no driver for them. */
+/* Those that CUDA sees, in its order, GPUS_MAX at most. Returns how many, or -ENODEV: there is
+ * none, or no driver for them. */
 int gpu_list(struct gpu *ret, struct error *err);
 
 /* The number of the one that @wanted names: a number, a PCI bus ID, or "", which takes

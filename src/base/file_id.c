@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -97,4 +98,15 @@ bool file_id_equal(const struct file_id *a, const struct file_id *b)
 bool file_id_is_null(const struct file_id *id)
 {
     return S_ISCHR(id->type) && id->rdev == makedev(1, 3);
+}
+
+void file_id_unlink(const char *path, int fd)
+{
+    char *const there = realpath(path, NULL);
+    struct stat own, st;
+
+    if (there && !fstat(fd, &own) && !lstat(there, &st) && own.st_dev == st.st_dev &&
+        own.st_ino == st.st_ino)
+        (void)unlink(there);
+    free(there);
 }

@@ -20,5 +20,9 @@ int file_id_get(const char *path, int dash_fd, struct file_id *ret);
 
 bool file_id_equal(const struct file_id *a, const struct file_id *b);
 
+/* Removes the file that @fd has open from where @path leads to: not a link on the way, nor another
+ * file that has the name by now. */
+void file_id_unlink(const char *path, int fd);
+
 /* Whether it is /dev/null, which any number of writers can share. */
 bool file_id_is_null(const struct file_id *id);

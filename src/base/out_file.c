@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_id.h"
+
 #define FLAGS (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* A pipe can be opened for writing without waiting only while somebody reads it, and that may
@@ -102,18 +104,6 @@ bool out_file_wait(const struct out_file *f, int wake_fd, int ms)
     return poll(fds, 2, ms) > 0 && fds[0].revents;
 }
 
-/* Removes the file that was made: not the link that led to it, nor what has its name since. */
-static void unmake(const struct out_file *f)
-{
-    char *const path = realpath(f->path, NULL);
-    struct stat own, there;
-
-    if (path && !fstat(f->fd, &own) && !lstat(path, &there) && own.st_dev == there.st_dev &&
-        own.st_ino == there.st_ino)
-        (void)unlink(path);
-    free(path);
-}
-
 int out_file_close(struct out_file *f)
 {
     int r = 0;
@@ -121,7 +111,7 @@ int out_file_close(struct out_file *f)
     if (!f->what || f->fd < 0 || !f->own)
         return 0;
     if (f->made && !f->begun)
-        unmake(f);
+        file_id_unlink(f->path, f->fd);
     if (close(f->fd))
         r = -errno;
     f->fd = -1;

@@ -64,11 +64,10 @@ static const struct {
     const char *pattern;
     const struct sink_ops *ops;
 } sinks[] = {
-    {"null:", &sink_null},          {"-", &sink_y4m},
-    {"*.y4m", &sink_y4m},           {"auto", &sink_v4l2loopback},
-    {"*.mp4", &sink_video},         {"*.mkv", &sink_video},
-    {"*.webm", &sink_video},        {"*.mov", &sink_video},
-    {"*.png", &sink_video},         {"*.jpg", &sink_video},
+    {"null:", &sink_null},          {"-", &sink_y4m},         {"*.y4m", &sink_y4m},
+    {"auto", &sink_v4l2loopback},   {"*.mp4", &sink_video},   {"*.mkv", &sink_video},
+    {"*.webm", &sink_video},        {"*.mov", &sink_video},   {"*.png", &sink_video},
+    {"*.jpg", &sink_video},         {"/dev/fd/*", &sink_y4m}, {"/dev/stdout", &sink_y4m},
     {"/dev/*", &sink_v4l2loopback},
 };
 

@@ -1,6 +1,7 @@
 /* YUV4MPEG2 to a file or a pipe.
  *
- * A file that could not take a frame whole is cut back to the last one that it did. A pipe is
+ * A file stays as it was until the first frame, and one that could not take a frame whole is cut
+ * back to the last one that it did. A pipe is
  * written in pieces that poll() promises not to block on, so that a reader that stands still
  * cannot keep the program from ending; a frame cut short there is always an error.
  * The format has no tag for the matrix and means BT.601, so that is what frames must be in: R'G'B'
@@ -20,16 +21,20 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/file_id.h"
 #include "picture/words.h"
 
 #define GRACE_NS (200 * NS_PER_MS) /* after a stop, for a slow reader to take its frame */
 
 struct y4m_sink {
     struct sink base;
-    char file[128]; /* as messages call it, quotes included */
+    const char *path; /* the caller's, as long as this lives */
+    char file[128];   /* as messages call it, quotes included */
+    char *header;     /* until it is written, before the first frame */
     int fd;
     int stop_fd;
     bool own;     /* opened here, not standard output */
+    bool made;    /* there was no such file */
     bool regular; /* never makes poll() wait */
     bool failed;
     bool begun;           /* part of the present frame was written */
@@ -127,6 +132,24 @@ static int put_frame_line(struct y4m_sink *y, const char *tags)
     return put(y, line, (size_t)snprintf(line, sizeof(line), "FRAME%s\n", tags));
 }
 
+static int write_header(struct y4m_sink *y, struct error *err)
+{
+    int r = y->own && y->regular && ftruncate(y->fd, 0) ? -errno : 0;
+
+    if (!r)
+        r = put(y, y->header, strlen(y->header));
+    if (r) {
+        y->failed = true;
+        return error_set(err, r, "cannot write the header of %s: %s", y->file,
+                         r == -ECANCELED ? "stopped while its reader took no data" : strerror(-r));
+    }
+    if (y->regular)
+        y->whole = lseek(y->fd, 0, SEEK_CUR);
+    free(y->header);
+    y->header = NULL;
+    return 0;
+}
+
 static int y4m_write(struct sink *s, const struct frame *f, const struct frame *before,
                      struct error *err)
 {
@@ -136,6 +159,9 @@ static int y4m_write(struct sink *s, const struct frame *f, const struct frame *
     (void)before;
     if (y->failed)
         return error_set(err, -EIO, "%s has failed before", y->file);
+    r = y->header ? write_header(y, err) : 0;
+    if (r)
+        return r;
     y->begun = false;
     r = put_frame_line(y, f->y4m_tags ? f->y4m_tags : "");
     for (int p = 0; !r && p < format_table[f->format].planes; p++)
@@ -158,10 +184,11 @@ static int open_file(struct y4m_sink *y, const char *name, struct error *err)
     y->own = strcmp(name, "-") != 0;
     if (y->own) {
         (void)snprintf(y->file, sizeof(y->file), "'%.120s'", name);
-        if (!stat(name, &st) && S_ISBLK(st.st_mode))
+        y->made = stat(name, &st) != 0;
+        if (!y->made && S_ISBLK(st.st_mode))
             return error_set(err, -EINVAL, "cannot write %s: it is a block device", y->file);
         /* Non-blocking matters for a named pipe: opening one would wait for its reader. */
-        y->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+        y->fd = open(name, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     } else {
         (void)snprintf(y->file, sizeof(y->file), "standard output");
         y->fd = STDOUT_FILENO;
@@ -176,9 +203,8 @@ static int open_file(struct y4m_sink *y, const char *name, struct error *err)
         return error_set(err, -e, "cannot open %s: %s", y->file, strerror(e));
     }
     y->regular = S_ISREG(st.st_mode);
-    if (!y->own && isatty(y->fd))
-        return error_set(err, -EINVAL,
-                         "standard output is a terminal; redirect it to a file or pipe");
+    if (isatty(y->fd))
+        return error_set(err, -EINVAL, "%s is a terminal; redirect it to a file or pipe", y->file);
     return 0;
 }
 
@@ -306,12 +332,12 @@ static int keep_tags(char *text, size_t size, const char *tags, const struct own
     return (int)n;
 }
 
-static int write_header(struct y4m_sink *y, const struct sink_config *config, struct error *err)
+static int make_header(struct y4m_sink *y, const struct sink_config *config, struct error *err)
 {
     const struct frame *p = &y->base.picture;
     struct own_tag own[N_OWN_TAGS];
-    char tags[Y4M_LINE_MAX + sizeof(own)], header[sizeof(Y4M_MAGIC) + sizeof(tags)];
-    int n, r;
+    char tags[Y4M_LINE_MAX + sizeof(own)];
+    int n;
 
     make_own_tags(own, p, y->depth, config);
     if (config->y4m)
@@ -320,22 +346,17 @@ static int write_header(struct y4m_sink *y, const struct sink_config *config, st
         n = snprintf(tags, sizeof(tags), " %s %s %s Ip A0:0 %s XCOLORRANGE=%s", own[0].text,
                      own[1].text, own[2].text, own[3].text,
                      p->colour.range == COLOUR_FULL ? "FULL" : "LIMITED");
-    n = snprintf(header, sizeof(header), Y4M_MAGIC "%.*s\n", n, tags);
-    r = put(y, header, (size_t)n);
-
-    if (r)
-        return error_set(err, r, "cannot write the header of %s: %s", y->file,
-                         r == -ECANCELED ? "stopped while its reader took no data" : strerror(-r));
-    if (y->regular)
-        y->whole = lseek(y->fd, 0, SEEK_CUR);
-    return 0;
+    if (asprintf(&y->header, Y4M_MAGIC "%.*s\n", n, tags) >= 0)
+        return 0;
+    y->header = NULL;
+    return error_set(err, -ENOMEM, "out of memory for the header of %s", y->file);
 }
 
 /* What was written is only safe once the disk has it, but that may take seconds, which a
  * program that was told to stop does not have. */
 static bool must_sync(const struct y4m_sink *y)
 {
-    return y->regular && !y->failed && !event_rung(y->stop_fd);
+    return y->regular && !y->header && !y->failed && !event_rung(y->stop_fd);
 }
 
 static int y4m_close(struct sink *s, struct error *err)
@@ -345,12 +366,15 @@ static int y4m_close(struct sink *s, struct error *err)
 
     if (!y)
         return 0;
+    if (y->fd >= 0 && y->made && y->header)
+        file_id_unlink(y->path, y->fd);
     if (y->fd >= 0 && must_sync(y) && fsync(y->fd))
         r = -errno;
     if (y->fd >= 0 && y->own && close(y->fd) && !r)
         r = -errno;
     if (r)
         (void)error_set(err, r, "cannot finish %s: %s; frames may be lost", y->file, strerror(-r));
+    free(y->header);
     free(y->rows);
     free(y);
     return r;
@@ -371,14 +395,14 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
     y->fd = -1;
     y->t_give_up_ns = INT64_MAX;
     y->stop_fd = config->stop_fd;
+    y->path = config->name;
     set_picture(y, config);
     r = make_rows(y, err);
     if (!r)
         r = open_file(y, config->name, err);
     if (!r)
-        r = write_header(y, config, err);
+        r = make_header(y, config, err);
     if (r) {
-        y->failed = true;
         (void)y4m_close(&y->base, NULL);
         return r;
     }
