@@ -229,6 +229,28 @@ static int run_frames(const struct cli *cli, struct pipeline *p, int hangup_fd)
     return pipeline_close(p) ? STATUS_FAILED : status;
 }
 
+static bool has_auto_output(const struct settings *s)
+{
+    char output[SETTINGS_PATH_MAX];
+    bool found = false;
+
+    for (int i = 0; !found && settings_item(s->output, i, output); i++)
+        found = !strcmp(output, "auto");
+    return found;
+}
+
+/* Says at a terminal what it takes to have the devices that nobody named. */
+static bool introduce(const struct settings *s, int error)
+{
+    const bool camera = !strcmp(s->input, "auto"), loopback = has_auto_output(s);
+    struct doctor_system system;
+
+    if ((error != -ENODEV && error != -EACCES) || !isatty(STDERR_FILENO))
+        return false;
+    doctor_system_init(&system, engine_table);
+    return doctor_introduce(&system, camera, loopback, program_invocation_name, stderr);
+}
+
 static int open_and_run(const struct cli *cli, const struct settings *s, int hangup_fd)
 {
     struct pipeline *p = NULL;
@@ -239,7 +261,8 @@ static int open_and_run(const struct cli *cli, const struct settings *s, int han
         return run_frames(cli, p, hangup_fd);
     if (event_rung(stop_fd))
         return report(&ending, false);
-    log_error("%s", err.text);
+    if (!introduce(s, r))
+        log_error("%s", err.text);
     return err.usage ? STATUS_USAGE : STATUS_FAILED;
 }
 

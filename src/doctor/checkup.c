@@ -12,6 +12,8 @@ static void report(const struct checkup *c, const char *head, const char *fmt, v
 {
     char text[2 * PATH_MAX];
 
+    if (!c->out)
+        return;
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     /* Devices and processes choose their own names, escape sequences included. */
     fprintf(c->out, "%-9s%s\n", head, utf8_printable(text));
@@ -81,6 +83,12 @@ bool system_line(const struct checkup *c, const char *path, char *line, size_t s
     else
         line[0] = '\0';
     return read;
+}
+
+bool system_is_container(const struct checkup *c)
+{
+    return system_has(c, "/.dockerenv") || system_has(c, "/run/.containerenv") ||
+           system_has(c, "/run/systemd/container");
 }
 
 bool system_find(const struct checkup *c, const char *folder, const char *prefix,

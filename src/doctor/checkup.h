@@ -10,7 +10,7 @@
 
 struct checkup {
     const struct doctor_system *system;
-    FILE *out;
+    FILE *out;      /* NULL: nothing is reported */
     bool loaded;    /* v4l2loopback */
     bool container; /* no modules can be loaded here, and devices have to be given to it */
     int n_cameras, n_loopbacks; /* that can be used or not */
@@ -42,6 +42,11 @@ bool system_line(const struct checkup *c, const char *path, char *line, size_t s
 /* The first name in a folder that begins with @prefix and ends with @suffix, in no order. */
 bool system_find(const struct checkup *c, const char *folder, const char *prefix,
                  const char *suffix, char *name, size_t size);
+
+/* Whether the kernel refuses modules that no key it knows has signed. */
+bool system_has_secure_boot(const struct checkup *c);
+
+bool system_is_container(const struct checkup *c);
 
 /* The parts, in the order of the report. */
 void check_module(struct checkup *c);        /* v4l2loopback */

@@ -7,12 +7,6 @@
 #include "doctor/checkup.h"
 #include "settings/settings.h"
 
-static bool in_container(const struct checkup *c)
-{
-    return system_has(c, "/.dockerenv") || system_has(c, "/run/.containerenv") ||
-           system_has(c, "/run/systemd/container");
-}
-
 /* A device that the configuration names must be there; "auto", files and scenes need no look. */
 static bool check_named(const struct checkup *c, const char *path, const char *key,
                         const char *device)
@@ -68,18 +62,22 @@ static bool verdict(const struct checkup *c)
     for (size_t i = 0; i < sizeof(need) / sizeof(need[0]); i++)
         if (!need[i].there)
             list_add(missing, sizeof(missing), ", ", need[i].missing);
-    if (*missing)
-        report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
-    else
+    if (!*missing) {
         report_ok(c, "camera to virtual camera can work: %s to %s", c->camera, c->loopback);
-    return !*missing;
+        return true;
+    }
+    report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
+    if (!c->loaded && !c->container)
+        report_fix(c, "sudo bilatcam --setup installs and loads the virtual camera, and asks "
+                      "before each step");
+    return false;
 }
 
 bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *out)
 {
     struct checkup c = {.system = s, .out = out};
 
-    c.container = in_container(&c);
+    c.container = system_is_container(&c);
     check_module(&c);
     check_video(&c);
     check_engines(&c);

@@ -110,7 +110,7 @@ static bool have_headers(const struct checkup *c)
 
 /* --- Secure Boot --- */
 
-static bool secure_boot(const struct checkup *c)
+bool system_has_secure_boot(const struct checkup *c)
 {
     static const char folder[] = "/sys/firmware/efi/efivars";
     unsigned char value[5] = {0}; /* four bytes of attributes, then the variable */
@@ -153,7 +153,7 @@ static void check_signature(const struct checkup *c, const char *file)
                           : "/var/lib/dkms/mok.pub";
     char version[64];
 
-    if (!secure_boot(c))
+    if (!system_has_secure_boot(c))
         return;
     if (!is_unsigned(c, file)) {
         report_note(c, "Secure Boot is on: it refuses v4l2loopback (\"Key was rejected by "
@@ -217,6 +217,14 @@ static void explain_not_built(const struct checkup *c, const char *version)
     }
 }
 
+/* Before anything is installed: who knows it early is not stopped by it later. */
+static void announce_secure_boot(const struct checkup *c)
+{
+    if (system_has_secure_boot(c))
+        report_note(c, "Secure Boot is on: v4l2loopback needs its key enrolled once, which takes a "
+                       "password and a restart");
+}
+
 static void explain_not_installed(const struct checkup *c)
 {
     const char *kernel = c->system->kernel;
@@ -233,10 +241,11 @@ static void explain_not_installed(const struct checkup *c)
         report_note(c, "v4l2loopback is installed for kernel %s, but %s is running", other, kernel);
     if (dkms_version(c, version, sizeof(version))) {
         explain_not_built(c, version);
-        return;
+    } else {
+        report_problem(c, "v4l2loopback is not installed for the running kernel %s", kernel);
+        fix_by_install(c, "v4l2loopback-dkms");
     }
-    report_problem(c, "v4l2loopback is not installed for the running kernel %s", kernel);
-    fix_by_install(c, "v4l2loopback-dkms");
+    announce_secure_boot(c);
 }
 
 static void explain_not_loaded(const struct checkup *c)

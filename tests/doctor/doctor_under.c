@@ -1,4 +1,7 @@
-/* The doctor, looking at a folder that stands for a machine: doctor-under ROOT [CONFIG]
+/* The doctor, looking at a folder that stands for a machine:
+ *
+ *     doctor-under ROOT [CONFIG]
+ *     doctor-under ROOT --introduce NEEDED...      camera, loopback
  *
  * A file in ROOT/dev describes a video device, in lines of a word and what follows it; ROOT/gpu is
  * what the GPU engine says of itself; ROOT/groups has the groups of the process. */
@@ -133,6 +136,17 @@ static int read_groups(gid_t groups[DOCTOR_MAX_GROUPS])
     return n;
 }
 
+static int introduce(const struct doctor_system *s, char **needed)
+{
+    bool camera = false, loopback = false;
+
+    for (; *needed; needed++) {
+        camera |= !strcmp(*needed, "camera");
+        loopback |= !strcmp(*needed, "loopback");
+    }
+    return doctor_introduce(s, camera, loopback, "./bilatcam", stdout) ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     struct doctor_system system = {.kernel = "6.1.0-9", .user = "ann", .look = look};
@@ -143,5 +157,7 @@ int main(int argc, char **argv)
     system.root = root = argv[1];
     system.engines = read_word("gpu", text, sizeof(text)) ? with_gpu : without_gpu;
     system.n_groups = read_groups(system.groups);
+    if (argc > 2 && !strcmp(argv[2], "--introduce"))
+        return introduce(&system, argv + 3);
     return doctor_run(&system, argv[2], stdout) ? 0 : 1;
 }

@@ -39,11 +39,26 @@ esac
 END
     fake mokutil <<'END'
 case $1 in
---sb-state) [ ! -e "$root/secure" ] || echo "SecureBoot enabled" ;;
---test-key) [ ! -e "$root/key" ] || echo "$2 is already enrolled" ;;
---import) touch "$root/key" ;;
+--test-key)
+    if [ -e "$root/key" ]; then
+        echo "$2 is already enrolled"
+        exit 1
+    elif [ -e "$root/asked" ]; then
+        echo "$2 is already in the enrollment request"
+        exit 1
+    fi
+    echo "$2 is not enrolled"
+    ;;
+--import) touch "$root/asked" ;;
 esac
 END
+}
+
+# secure_boot STATE: 1 is on, 0 off, as the firmware says it.
+secure_boot() {
+    mkdir -p root/sys/firmware/efi/efivars root/var/lib/dkms
+    printf '\006\000\000\000%b' "\\00$1" >root/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca
+    [ "$1" = 0 ] || touch root/secure root/var/lib/dkms/mok.pub
 }
 
 as_ada=(env "BILATCAM_SETUP_ROOT=$dir/root" SUDO_USER=ada "PATH=$dir/bin:$PATH")
@@ -100,15 +115,42 @@ test_asked() {
 # It is said first, and the module is not loaded before the key is enrolled.
 test_secure_boot() {
     machine
-    touch root/secure
-    mkdir -p root/var/lib/dkms
-    touch root/var/lib/dkms/mok.pub
+    secure_boot 1
     run 0 "${set_up[@]}" --yes
     [[ $(head -n 1 out) = *'Secure Boot is on'* ]] && ok || bad 'Secure Boot is said first'
     expect told '^mokutil --import .*/var/lib/dkms/mok.pub$' 'the key'
     if grep -q '^modprobe' told; then bad "loaded without its key"; else ok; fi
+    : >told
+    run 0 "${set_up[@]}" --yes
+    expect out 'now restart' 'before the restart'
+    if grep -qE '^(modprobe|mokutil --import)' told; then bad "asked for a password twice"; else ok; fi
+    touch root/key # at the restart
     run 0 "${set_up[@]}" --yes
     expect told '^modprobe v4l2loopback' 'after the restart'
+    : >told
+    run 0 "${set_up[@]}" --yes
+    if grep -q Secure out || grep -q mokutil told; then bad "it is loaded, so all was well"; else ok; fi
+}
+
+# The firmware tells, also where mokutil has to be installed first; and it may say that it is off.
+test_secure_boot_without_mokutil() {
+    machine
+    secure_boot 1
+    mv bin/mokutil root
+    touch root/module # from before
+    fake apt-get <<<'if [ "$1" = purge ]; then rm "$root/../bin/$3"; else mv "$root/$3" "$root/../bin"; fi'
+    mkdir tools
+    ln -s /usr/bin/* tools
+    rm -f tools/mokutil
+    run 0 env "PATH=$dir/bin:$dir/tools" "BILATCAM_SETUP_ROOT=$dir/root" SUDO_USER=ada "$setup" --yes
+    expect told '^apt-get install -y mokutil$' 'mokutil'
+    expect told '^mokutil --import ' 'the key, by what was installed'
+    run 0 "${set_up[@]}" --yes undo
+    expect told '^apt-get purge -y mokutil$' 'mokutil again'
+    machine
+    secure_boot 0
+    run 0 "${set_up[@]}" --yes
+    if grep -q 'Secure Boot' out || grep -q mokutil told; then bad "it is off"; else ok; fi
 }
 
 test_fails() {
@@ -131,6 +173,9 @@ test_fails() {
     expect root/var/lib/bilatcam/setup '^loaded$' 'what failed'
     refused_again=$(grep -c group root/var/lib/bilatcam/setup || true)
     [ "$refused_again" = 0 ] && ok || bad 'what was taken back is still in the record'
+    rm -r root/lib/modules
+    run 1 "${set_up[@]}" --yes
+    expect err 'restart, then run this again' 'after an update of the kernel'
     touch root/.dockerenv
     run 1 "${set_up[@]}" --yes
     expect err 'a container cannot load modules' 'in a container'
