@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """network_camera.py FOLDER: cameras of a network, and what goes wrong with them, for test_network.sh.
 
-Serves HTTP and RTSP, each at a port that is free, and prints both ports. FOLDER has film.mp4,
-small.mjpeg and large.mjpeg (pictures after each other) and film.h264. All want the name "user" with
-the password "geheim"; what is asked for is logged to FOLDER/asked. Ends with its standard input.
+Serves HTTP, RTSP and HTTPS, each at a port that is free, and prints these ports and one more that
+is free for UDP. FOLDER has film.mp4, small.mjpeg and large.mjpeg (pictures after each other),
+film.h264, and cert.pem and key.pem, which nobody vouches for. All want the name "user" with the
+password "geheim"; what is asked for is logged to FOLDER/asked. Ends with its standard input.
 """
 import base64
 import hashlib
 import os
 import re
+import socket
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -243,15 +246,26 @@ class Rtsp(Handler):
                     time.sleep(0.04)
 
 
+class Https(Http):
+    def setup(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
+        self.request = context.wrap_socket(self.request, server_side=True)
+        super().setup()
+
+
 class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
 ports = []
-for handler in (Http, Rtsp):
+for handler in (Http, Rtsp, Https):
     server = Server(("127.0.0.1", 0), handler)
     ports.append(server.server_address[1])
     threading.Thread(target=server.serve_forever, daemon=True).start()
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    s.bind(("127.0.0.1", 0))
+    ports.append(s.getsockname()[1])
 print(*ports, flush=True)
 sys.stdin.read()
 os._exit(0)

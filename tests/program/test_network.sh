@@ -18,11 +18,14 @@ make -i film.mp4 -c copy -movflags faststart fast.mp4
 mv fast.mp4 film.mp4
 make -i film.mp4 -c copy piece.ts
 
+openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=camera 2>err ||
+    bad "openssl"
+
 mkfifo ends
 python3 "$here/network_camera.py" "$dir" <ends >ports 2>server &
 exec 3>ends
-wait_for ports '^[0-9]+ [0-9]+$' || { cat server; bad "no server"; summary; }
-read -r http rtsp <ports
+wait_for ports '^([0-9]+ ?){4}$' || { cat server; bad "no server"; summary; }
+read -r http rtsp https datagrams <ports
 base=http://user:geheim@127.0.0.1:$http
 touch said # all that the program prints
 
@@ -137,6 +140,45 @@ test_rtsp() {
     expect err "cannot read 'rtsp://\*\*\*@127.0.0.1:$rtsp/camera': .*(401|403)" 'a wrong password over RTSP'
 }
 
+# The certificates of cameras are seldom such as anybody vouches for.
+test_https() {
+    told 0 -i "https://user:geheim@127.0.0.1:$https/film.mp4" -o ours.y4m --filter none
+    cmp ours.y4m theirs.y4m && ok || bad "pictures over HTTPS"
+    told 0 -i "https://user:geheim@127.0.0.1:$https/live" -o null: --frames 5 --radius 1
+    expect err "'https://\*\*\*@127.0.0.1:$https/live' \(mjpeg\)" 'a live stream over HTTPS'
+    told 1 -i "https://user:geheim@127.0.0.1:$http/film.mp4" -o null:
+    expect err "cannot read 'https://" 'HTTPS of a server that has none'
+}
+
+# send_pictures FORMAT URL: for as long as it is let.
+send_pictures() {
+    ffmpeg -v error -nostdin -re -stream_loop -1 -i film.mp4 -an -c copy -f "$1" "$2" 2>sender </dev/null &
+    sender=$!
+}
+
+# Where nobody is asked for pictures, they come, stop and come again as their sender likes.
+test_datagrams() {
+    local format scheme sender
+    while read -r format scheme; do
+        send_pictures "$format" "$scheme://127.0.0.1:$datagrams?pkt_size=1316"
+        rm -f ours.y4m
+        start -i "$scheme://127.0.0.1:$datagrams" -o ours.y4m --radius 1
+        wait_until more_than 5 && ok || bad "pictures by $scheme"
+        kill "$sender"
+        wait_for err "$scheme:.* gives no pictures; waiting for the camera"
+        send_pictures "$format" "$scheme://127.0.0.1:$datagrams?pkt_size=1316"
+        wait_for err "$scheme:.* is back"
+        more=$(grep -ac FRAME ours.y4m)
+        wait_until more_than $((more + 5)) && ok || bad "pictures by $scheme, again"
+        stop_well
+        kill "$sender"
+    done <<'END'
+mpegts udp
+rtp_mpegts rtp
+END
+}
+more_than() { [ "$(grep -acs FRAME ours.y4m)" -gt "$1" ] 2>/dev/null; }
+
 # Nobody waits for a server when the program is to end, nor for one that looks up names.
 test_stopped() {
     start -i "$base/silent" -o null:
@@ -182,6 +224,6 @@ test_secrets() {
     [ -s said ] && ! grep -n 'geheim\|heim@' said >leaked && ok || bad "a password is shown: $(cat leaked)"
 }
 
-run_tests test_films test_damaged_films test_files_stay_closed test_live test_rtsp test_stopped test_secrets
+run_tests test_films test_damaged_films test_files_stay_closed test_live test_rtsp test_https test_datagrams test_stopped test_secrets
 exec 3>&-
 summary
