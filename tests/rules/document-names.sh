@@ -8,7 +8,8 @@
 set -euo pipefail
 
 root=$(realpath "${1:-"$(dirname "$0")/../.."}")
-documents=(docs/architecture.md CONTRIBUTING.md README.md cuda/README.md)
+documents=(docs/architecture.md docs/numbers.md docs/troubleshooting.md docs/what-it-does.md
+    CONTRIBUTING.md README.md cuda/README.md)
 
 # The `code` of a document without its indented blocks, one piece a line.
 pieces() {
