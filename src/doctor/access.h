@@ -6,6 +6,7 @@ struct node {
     char path[32];
     char what[96]; /* "camera /dev/video0 'HD Webcam'" */
     bool virtual;
+    bool sensor; /* by its name one that only libcamera reads */
     struct doctor_node state;
     struct holders holders;
 };

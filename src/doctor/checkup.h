@@ -14,6 +14,7 @@ struct checkup {
     bool loaded;    /* v4l2loopback */
     bool container; /* no modules can be loaded here, and devices have to be given to it */
     int n_cameras, n_loopbacks; /* that can be used or not */
+    int n_sensors;              /* nodes of cameras that only libcamera reads */
     char camera[32];            /* the first that can be used; empty: none */
     char loopback[32];          /* likewise */
     bool engine;                /* one can be used */

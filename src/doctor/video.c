@@ -130,6 +130,40 @@ static bool check_loopback_state(const struct checkup *c, const struct node *n)
     return true;
 }
 
+/* --- cameras that only libcamera reads --- */
+
+/* What the kernel calls the nodes and the driver of Intel's image processors, of which laptops with
+ * such a camera have dozens. */
+static bool is_sensor_name(const char *card)
+{
+    return !strncmp(card, "Intel IPU", 9) || !strncmp(card, "ipu3-", 5);
+}
+
+static bool have_sensor_driver(const struct checkup *c)
+{
+    static const char *const drivers[] = {"intel_ipu6", "intel_ipu7", "ipu3_cio2"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+        (void)snprintf(path, sizeof(path), "/sys/module/%s", drivers[i]);
+        if (system_has(c, path))
+            return true;
+    }
+    return false;
+}
+
+static void explain_sensors(const struct checkup *c)
+{
+    static const char what[] = "a camera is here that only libcamera reads, as on laptops with "
+                               "Intel's IPU6";
+
+    if (c->n_cameras)
+        report_note(c, "%s", what);
+    else
+        report_problem(c, "%s", what);
+    report_fix(c, HINT_SENSOR);
+}
+
 /* --- all nodes --- */
 
 static size_t node_numbers(const struct checkup *c, const char *folder, int number[V4L2_MAX_NODES])
@@ -149,6 +183,7 @@ static void name_node(const struct checkup *c, struct node *n, int number)
     n->virtual = system_has(c, path);
     (void)snprintf(path, sizeof(path), "/sys/class/video4linux/video%d/name", number);
     (void)system_line(c, path, card, sizeof(card));
+    n->sensor = is_sensor_name(card);
     (void)snprintf(n->what, sizeof(n->what), "%scamera %s '%s'", n->virtual ? "virtual " : "",
                    n->path, card);
 }
@@ -173,6 +208,10 @@ static void check_node(struct checkup *c, int number)
     c->system->look(full, &n.state);
     if (!n.state.error)
         n.virtual = n.state.is.kind == V4L2_KIND_LOOPBACK;
+    if (n.sensor || (!n.state.error && n.state.is.kind == V4L2_KIND_SENSOR)) {
+        c->n_sensors++;
+        return;
+    }
     if (n.state.error ? is_further_node(c, number) : n.state.is.kind == V4L2_KIND_OTHER)
         return;
     c->n_loopbacks += n.virtual;
@@ -196,7 +235,7 @@ static void check_missing_nodes(const struct checkup *c)
         struct node node = {.virtual = false};
 
         name_node(c, &node, number[i]);
-        if (system_has(c, node.path) || is_further_node(c, number[i]))
+        if (node.sensor || system_has(c, node.path) || is_further_node(c, number[i]))
             continue;
         report_note(c, "%s is known to the kernel, but %s is not there", node.what, node.path);
         report_fix(c,
@@ -257,7 +296,9 @@ void check_video(struct checkup *c)
     for (size_t i = 0; i < n; i++)
         check_node(c, number[i]);
     check_missing_nodes(c);
-    if (!c->n_cameras)
+    if (c->n_sensors || have_sensor_driver(c))
+        explain_sensors(c);
+    else if (!c->n_cameras)
         explain_no_camera(c);
     if (!c->n_loopbacks && c->loaded)
         explain_no_loopback(c);

@@ -2,6 +2,9 @@
 /* What messages advise where a device is missing. */
 
 #define HINT_NO_CAMERA "plug one in, or use --input test: for a moving scene"
+#define HINT_SENSOR                                                                                \
+    "have libcamera write to a virtual camera of its own, and name that with --input "             \
+    "(docs/troubleshooting.md)"
 #define HINT_PERMISSION                                                                            \
     "join the group of video devices (sudo usermod -aG video $USER) and log in again"
 

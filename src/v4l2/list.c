@@ -292,7 +292,7 @@ void v4l2_list(FILE *out)
 {
     int number[V4L2_MAX_NODES];
     const size_t n = v4l2_node_numbers("/dev", number);
-    int n_cameras = 0, n_loopbacks = 0, n_closed = 0;
+    int n_cameras = 0, n_loopbacks = 0, n_sensors = 0, n_closed = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct v4l2_node node;
@@ -311,8 +311,11 @@ void v4l2_list(FILE *out)
             print_loopback(out, fd, &node);
             n_loopbacks++;
         }
+        n_sensors += node.kind == V4L2_KIND_SENSOR;
         (void)close(fd);
     }
+    if (n_sensors)
+        fprintf(out, "a camera that only libcamera reads: " HINT_SENSOR "\n");
     if (!n_cameras)
         fprintf(out, "no cameras found%s\n",
                 n_closed ? " that can be opened" : ": " HINT_NO_CAMERA);

@@ -74,6 +74,9 @@ static enum v4l2_kind kind_of(const struct v4l2_node *n)
 
     if (!strcmp(n->driver, LOOPBACK_DRIVER))
         return V4L2_KIND_LOOPBACK;
+    /* It offers formats that are not those of the sensor at its other end, YUYV among them. */
+    if (n->caps & V4L2_CAP_IO_MC)
+        return V4L2_KIND_SENSOR;
     return (n->caps & camera) == camera ? V4L2_KIND_CAMERA : V4L2_KIND_OTHER;
 }
 

@@ -16,6 +16,7 @@
 enum v4l2_kind {
     V4L2_KIND_CAMERA,   /* gives pictures by streaming */
     V4L2_KIND_LOOPBACK, /* made by v4l2loopback, whatever it can do at the moment */
+    V4L2_KIND_SENSOR,   /* of a chain that somebody has to set up first, as libcamera does */
     V4L2_KIND_OTHER,    /* metadata, radio, codecs, output */
 };
 

@@ -48,6 +48,7 @@ static void take_line(struct doctor_node *n, const char *word, const char *rest)
     else if (!strcmp(word, "kind"))
         n->is.kind = !strcmp(rest, "camera")     ? V4L2_KIND_CAMERA
                      : !strcmp(rest, "loopback") ? V4L2_KIND_LOOPBACK
+                     : !strcmp(rest, "sensor")   ? V4L2_KIND_SENSOR
                                                  : V4L2_KIND_OTHER;
     else if (!strcmp(word, "caps"))
         n->is.caps = caps_of(rest);

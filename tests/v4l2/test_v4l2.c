@@ -11,59 +11,6 @@
 #include "v4l2/modes.h"
 #include "v4l2/node.h"
 
-/* --- names --- */
-
-static const char *card; /* of any device that is asked; NULL: ask the kernel */
-
-int __real_ioctl(int fd, unsigned long request, void *arg);
-int __wrap_ioctl(int fd, unsigned long request, void *arg);
-
-/* The linker puts it in front of the kernel's. */
-int __wrap_ioctl(int fd, unsigned long request, void *arg)
-{
-    struct v4l2_capability *cap = arg;
-
-    if (request != VIDIOC_QUERYCAP || !card)
-        return __real_ioctl(fd, request, arg);
-    *cap = (struct v4l2_capability){.device_caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING,
-                                    .capabilities = V4L2_CAP_DEVICE_CAPS};
-    memcpy(cap->driver, card, strnlen(card, sizeof(cap->driver)));
-    memcpy(cap->card, card, strnlen(card, sizeof(cap->card)));
-    return 0;
-}
-
-/* What is shown of a device's own name does nothing to a terminal; by the name as it is shown, and
- * as it is, it is found. */
-static void test_names(void **state)
-{
-    static const char *const rows[][2] = {
-        {"HD Webcam", "HD Webcam"},
-        {"Caf\xc3\xa9", "Caf\xc3\xa9"},
-        {"\033[31mred", "?[31mred"},
-        {"\xc2\x9b"
-         "2J\nx\xff",
-         "??2J?x?"},
-        {"thirty-two bytes, in which ends \xc3\xa9", "thirty-two bytes, in which ends "},
-        {"thirty-one bytes in which ends \xc3\xa9", "thirty-one bytes in which ends ?"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct v4l2_node n;
-        char own[33] = "";
-
-        card = rows[i][0];
-        memcpy(own, card, strnlen(card, sizeof(own) - 1));
-        assert_int_equal(v4l2_identify(-1, &n), 0);
-        card = NULL;
-        assert_string_equal(n.card, rows[i][1]);
-        assert_memory_equal(n.driver, rows[i][1], strlen(n.driver) - 1);
-        assert_true(v4l2_is_called(&n, rows[i][1]));
-        assert_true(v4l2_is_called(&n, own));
-        assert_false(v4l2_is_called(&n, "HD Webcam 2"));
-    }
-}
-
 /* --- claims --- */
 
 /* Only one descriptor at a time has a claim, until it is closed, in one process or in several. */
@@ -469,12 +416,17 @@ static void test_node_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_node_numbers), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_claims),       cmocka_unit_test(test_fourcc),
-        cmocka_unit_test(test_fourcc_name),  cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_layout),       cmocka_unit_test(test_layout_refused),
-        cmocka_unit_test(test_timestamp),    cmocka_unit_test(test_jpeg),
-        cmocka_unit_test(test_choose),       cmocka_unit_test(test_choose_in_range),
+        cmocka_unit_test(test_node_numbers),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_fourcc),
+        cmocka_unit_test(test_fourcc_name),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_layout_refused),
+        cmocka_unit_test(test_timestamp),
+        cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_choose_in_range),
         cmocka_unit_test(test_rates),
     };
 
