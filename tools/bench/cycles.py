@@ -48,7 +48,7 @@ def assembly(folder, name):
 
 def longest_loop(text, function):
     """The longest loop of a function that has no loop inside."""
-    body = re.search(rf'^{function}[.\w]*:\n(.*?)^\s*\.size\s+{function}', text, re.M | re.S)
+    body = re.search(rf'^{function}(?:\.\w+)*:\n(.*?)^\s*\.size\s+{function}', text, re.M | re.S)
     if not body:
         sys.exit(f'cycles.py: there is no function {function}')
     lines = [line.split('#')[0].strip() if not line.lstrip().startswith('#') else ''

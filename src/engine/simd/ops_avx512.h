@@ -25,6 +25,7 @@ OP(V, v_sub, (V a, V b), _mm512_sub_epi16(a, b))
 OP(V, v_add_sat, (V a, V b), _mm512_adds_epi16(a, b))
 OP(V, v_sub_sat, (V a, V b), _mm512_subs_epi16(a, b))
 OP(V, v_add_sat_u, (V a, V b), _mm512_adds_epu16(a, b))
+OP(V, v_sub_sat_u, (V a, V b), _mm512_subs_epu16(a, b))
 OP(V, v_min_u, (V a, V b), _mm512_min_epu16(a, b))
 OP(V, v_avg_u, (V a, V b), _mm512_avg_epu16(a, b))
 OP(V, v_shl, (V a, int n), _mm512_sll_epi16(a, _mm_cvtsi32_si128(n)))
@@ -33,6 +34,14 @@ OP(V, v_shr7_u, (V a), _mm512_srli_epi16(a, 7))
 OP(V, v_mulhrs, (V a, V b), _mm512_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm512_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm512_mulhi_epu16(a, b))
+
+static inline void v_powers(V *a, V *b)
+{
+    const V one = _mm512_set1_epi16(1);
+
+    *a = _mm512_or_si512(_mm512_sllv_epi16(one, *a), one);
+    *b = _mm512_or_si512(_mm512_sllv_epi16(one, *b), one);
+}
 
 /* Bytes are interleaved within quarters of 128 bits, and so are the sums. */
 static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)

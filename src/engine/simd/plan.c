@@ -4,26 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/simd/rows_fixed_weight.h"
+#include "engine/simd/fixed_form.h"
 
 /* A spatial distance from which on a tap does not matter: all that a window could gather at
  * e^-20 is less than 1e-3 levels. */
 #define FAR 20.0
 
-/* Levels by which the mean at a lone pixel may be off in 16 bits. Less than 1 in exact
- * arithmetic is at most 1 after rounding. */
-#define LONE_PIXEL_BOUND 0.8
-
-/* The exponent at which the table of weights would end: its last entry, one step before, is
- * the first that rounds to nothing. */
-#define TABLE_RANGE 11.2
-
 /* A spatial distance of ROWS_TABLE that leaves no weight whatever is added to it. */
 #define TABLE_FAR 0x7FFFU
-
-/* What the factor of a pixel is at least, where a plan has a range sigma for each of them. It is an
- * integer, and so is what it multiplies: more would make that one too coarse. */
-#define EACH_LEAST_FACTOR 64.0
 
 /* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
  * than it wins. */
@@ -70,164 +58,6 @@ static struct row_scale scale_of(const struct colour_distance *l, double s, enum
     return k;
 }
 
-/* How a filter is put into 16 bits. */
-struct fixed_form {
-    enum row_arithmetic arithmetic;
-    int shift;
-    double scale;  /* plane units per level of R'G'B' */
-    double per_x;  /* units of squared distance per unit of the weight's exponent */
-    double range;  /* exponents from here on weigh nothing */
-    unsigned half; /* added to distances so that they are rounded to an index */
-    double factor; /* of plan_make_each(), at the greatest sigma; else 0 */
-};
-
-/* The largest scale with which samples less 128 fit planes of 16 bits. */
-static double largest_scale(const struct colour_distance *l, enum row_arithmetic a)
-{
-    const double y = l->a, c = fabs(l->b) + fabs(l->c);
-    const double uv = fmax(fabs(l->d) + fabs(l->e), l->f);
-
-    return 255.9 / (a == ROWS_TABLE ? fmax(y + c, sqrt(2.0) * uv) : fmax(fmax(y, c), uv));
-}
-
-static void set_per_x(struct fixed_form *form, const struct filter *f, double per_x)
-{
-    form->per_x = per_x;
-    form->scale = sqrt(per_x * 32768.0 / 2.0) / f->sigma_color;
-}
-
-/* The finest steps of distance with which planes still fit 16 bits. Saturated differences are
- * beyond the range as long as that is no more than a quarter of what squares may reach. */
-static struct fixed_form fixed_form(const struct filter *f, const struct colour_distance *l,
-                                    enum row_arithmetic arithmetic)
-{
-    const double largest = largest_scale(l, arithmetic);
-    struct fixed_form form = {.arithmetic = arithmetic};
-
-    if (arithmetic == ROWS_FIXED) {
-        form.range = FIXED_RANGE;
-        for (form.shift = 2;; form.shift++) {
-            set_per_x(&form, f, 65536.0 / (FIXED_RANGE * (1 << form.shift)));
-            if (form.scale <= largest)
-                return form;
-        }
-    }
-    form.range = TABLE_RANGE;
-    for (form.shift = 7;; form.shift--) {
-        set_per_x(&form, f, (ROW_TABLE_SIZE << form.shift) / TABLE_RANGE);
-        form.half = 1U << form.shift >> 1;
-        if (form.shift == 0 || form.scale <= largest)
-            return form;
-    }
-}
-
-static unsigned fixed_space(const struct fixed_form *form, double x)
-{
-    return (unsigned)fmin(rint(x * form->per_x) + form->half, 65535.0);
-}
-
-static int table_weight(int index)
-{
-    return (int)rint(32767.0 * exp(-index * TABLE_RANGE / ROW_TABLE_SIZE));
-}
-
-static double space_exponent(const struct filter *f, int dx, int dy)
-{
-    return (dx * dx + dy * dy) / (2.0 * f->sigma_space * f->sigma_space);
-}
-
-/* One lane of the weights of rows_fixed.h, in Q15. */
-static int fixed_weight(const struct fixed_form *form, unsigned z)
-{
-    const unsigned cap = 65535U >> form->shift;
-    unsigned v, p;
-
-    if (form->arithmetic == ROWS_TABLE) {
-        const int index = (int)(z >> form->shift);
-
-        return table_weight(index < ROW_TABLE_SIZE ? index : ROW_TABLE_SIZE - 1);
-    }
-    v = (z < cap ? z : cap) << form->shift;
-    p = FIXED_A0 - (v * (FIXED_A1 - (v * FIXED_A2 >> 16)) >> 16);
-    for (int i = 0; i < 3; i++)
-        p = p * p >> 16;
-    return (int)((p * p + 16384) >> 15);
-}
-
-/* Whether sums of weights fit without widening: 2^16 units of 128 / 2^15, and remainders of
- * less than 128 each. In pairs a tap adds the mean of up to two weights, and the ends of rows
- * have taps of one. ROWS_TABLE sums in 32 bits, and products with samples of up to 128 too. */
-static bool weights_fit(const struct filter *f, enum row_arithmetic a, enum row_layout layout)
-{
-    const int per_tap = layout == ROWS_PAIR ? 2 : 1;
-    const int n_taps = filter_taps(f->window, f->radius) / per_tap + 2 * (2 * f->radius + 1);
-    double sum = 0.0;
-
-    for (int dy = -f->radius; dy <= f->radius; dy++)
-        for (int dx = -filter_half_width(f, dy); dx <= filter_half_width(f, dy); dx++)
-            sum += exp(-space_exponent(f, dx, dy));
-    return a == ROWS_TABLE ? sum < 500.0 : sum < 250.0 * per_tap && n_taps < 65536 / 128;
-}
-
-/* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
- * in plane units, where the exponent @x has become @had. Nothing is worse: all that many small
- * weights gather is wrong by what each of them was rounded by, and the only weight against them is
- * the pixel's own. */
-static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, int dy,
-                               double x, double had)
-{
-    double true_w = 0.0, sum = 0.0, w = 0.0;
-
-    for (int j = 0; j <= f->radius; j++)
-        for (int i = filter_half_width(f, j); i >= !j; i--) {
-            const double xs = space_exponent(f, i, j);
-            const int q = fixed_weight(form, fixed_space(form, xs + had));
-            const int n = (i ? 2 : 1) * (j ? 2 : 1);
-
-            true_w += n * exp(-xs - x);
-            w += n * q;
-            sum += form->arithmetic == ROWS_TABLE ? n * (dy * (q / 32768.0))
-                                                  : n * ((dy * q + 16384) >> 15);
-        }
-    return fabs(sum / (1.0 + w / 32768.0) - dy * true_w / (1.0 + true_w));
-}
-
-/* What becomes of the exponent of a distance @d in plane units, where the factor is rounded to the
- * side @sign. */
-static double each_exponent(const struct fixed_form *form, int d, int sign)
-{
-    return ((d * d + 16384) >> 15) * (form->factor + 0.5 * sign) / form->per_x;
-}
-
-static bool fixed_holds(const struct filter *f, const struct colour_distance *l,
-                        const struct fixed_form *form, enum row_layout layout)
-{
-    enum { STEPS = 48 };
-    const double unit = form->scale * l->a;
-    const double channels = f->distance == DISTANCE_MANHATTAN ? 3.0 : 1.0; /* summed, of greys */
-    const double gain = channels * l->a;
-    const double furthest = fmin(255.0, sqrt(2.0 * 13.0) * f->sigma_color / gain);
-
-    /* Steps so coarse that the furthest one in range still weighs are of no use. */
-    if ((form->shift == 0 && form->factor == 0.0) || fixed_weight(form, 65535) != 0 ||
-        !weights_fit(f, form->arithmetic, layout))
-        return false;
-    for (int i = 1; i <= STEPS; i++) {
-        const double levels = furthest * i / STEPS;
-        const double d = levels * gain / f->sigma_color;
-        const int dy = (int)fmin(levels * unit, 32767.0);
-        const int far = (int)fmin(channels * dy, 32767.0);
-        const double x = d * d / 2.0;
-
-        for (int sign = -1; sign <= 1; sign += 2)
-            if (lone_pixel_error(f, form, dy, x,
-                                 form->factor > 0.0 ? each_exponent(form, far, sign) : x) >
-                LONE_PIXEL_BOUND * unit)
-                return false;
-    }
-    return true;
-}
-
 /* The spatial weights that one 16-bit sum can take. A sum grows by w |dY|, at most e^-1/2 sc
  * times the factor by which dY may exceed the distance (of DISTANCE_MANHATTAN 1); 5 % are for
  * what is approximate. */
@@ -243,7 +73,7 @@ static void set_space(const struct row_plan *plan, const struct fixed_form *form
                       int i, double x)
 {
     if (!row_is_real(plan->arithmetic))
-        t->space.fixed[i] = fixed_space(form, x) * 0x10001U;
+        t->space.fixed[i] = fixed_rest(form, fixed_space(form, x)) * 0x10001U;
     else if (plan->arithmetic == ROWS_GAUSSIAN)
         t->space.real[i] = (float)(x / log(2.0));
     else
@@ -375,9 +205,9 @@ static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
         return sqrt(0.5) / f->sigma_color;
     }
     for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED && wish != WISH_REAL; a--) {
-        *form = fixed_form(f, l, (enum row_arithmetic)a);
+        *form = fixed_form_make(f, l, (enum row_arithmetic)a);
         plan->arithmetic = form->arithmetic;
-        if (fixed_holds(f, l, form, layout))
+        if (fixed_form_holds(f, l, form, layout))
             return form->scale;
     }
     plan->arithmetic = ROWS_GAUSSIAN;
@@ -400,11 +230,11 @@ static void make(struct row_plan *plan, const struct filter *f, struct colour co
     plan->distance = f->distance;
     plan->common = colour.matrix != COLOUR_RGB;
     plan->shift = form.shift;
+    plan->octaves = (uint16_t)form.octaves;
     plan->centre = (uint16_t)fixed_weight(&form, form.half);
-    plan->cap = (uint16_t)(65535 >> form.shift);
     for (int i = 0; i < ROW_TABLE_SIZE; i++) {
-        plan->table[0][i] = (uint8_t)(table_weight(i) & 255);
-        plan->table[1][i] = (uint8_t)(table_weight(i) >> 8);
+        plan->table[0][i] = (uint8_t)(fixed_table_weight(i) & 255);
+        plan->table[1][i] = (uint8_t)(fixed_table_weight(i) >> 8);
     }
     plan->scale = scale_of(&l, scale, plan->arithmetic);
     if (plan->arithmetic == ROWS_TABLE)
@@ -438,34 +268,19 @@ void plan_make_words(struct row_plan *plan, const struct filter *filter, struct 
     make(plan, &f, colour, layout, WISH_REAL);
 }
 
-/* How distances are put into 16 bits before the factor of a pixel, which is @f's sigma-color or
- * less: finer steps would leave the factor too few. */
-static struct fixed_form each_form(const struct filter *f, const struct colour_distance *l)
-{
-    const double most = sqrt(32768.0 * 65536.0 / (2.0 * FIXED_RANGE * EACH_LEAST_FACTOR));
-    struct fixed_form form = {
-        .per_x = 65536.0 / FIXED_RANGE,
-        .range = FIXED_RANGE,
-        .scale = fmin(largest_scale(l, ROWS_FIXED), most / f->sigma_color),
-    };
-
-    form.factor = 32768.0 * form.per_x / (2.0 * pow(form.scale * f->sigma_color, 2.0));
-    return form;
-}
-
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
                     enum row_layout layout, int n_frames)
 {
     const struct colour_distance l = axes_of(f, colour);
-    const struct fixed_form test = fixed_form(f, &l, ROWS_FIXED);
-    const struct fixed_form form = each_form(f, &l);
+    const struct fixed_form test = fixed_form_make(f, &l, ROWS_FIXED);
+    const struct fixed_form form = fixed_form_make_each(f, &l);
     const bool gaussian = f->range == RANGE_GAUSSIAN;
     const double st2 = 2.0 * f->sigma_time * f->sigma_time;
     double w, scale = sqrt(gaussian ? 0.5 / log(2.0) : 0.5);
 
     plan->arithmetic = gaussian ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
-    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_holds(f, &l, &test, layout) &&
-        fixed_holds(f, &l, &form, layout)) {
+    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_form_holds(f, &l, &test, layout) &&
+        fixed_form_holds(f, &l, &form, layout)) {
         plan->arithmetic = ROWS_FIXED;
         plan->per_unit = (float)(form.factor * f->sigma_color * f->sigma_color);
         scale = form.scale;
@@ -473,6 +288,7 @@ void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour
     plan->distance = f->distance;
     plan->common = colour.matrix != COLOUR_RGB;
     plan->scale = scale_of(&l, scale, plan->arithmetic);
+    plan->octaves = (uint16_t)form.octaves;
     plan->centre = (uint16_t)fixed_weight(&form, 0);
     clear_taps(plan);
     plan->here_tap = (struct row_tap){0};

@@ -69,9 +69,10 @@ struct row_planes {
 struct row_tap {
     int16_t dy, k;
     /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: ROWS_FIXED
-     * a distance to add, twice in one word; ROWS_GAUSSIAN an exponent; ROWS_LORENTZIAN a factor.
-     * ROWS_TABLE: distances of the column's pixels, the even one in the lower half, from the
-     * even and the odd pixel of the upper row, and from those of the lower row. */
+     * what it leaves of the range of distances, twice in one word; ROWS_GAUSSIAN an exponent;
+     * ROWS_LORENTZIAN a factor. ROWS_TABLE: distances of the column's pixels, the even one in the
+     * lower half, from the even and the odd pixel of the upper row, and from those of the lower
+     * row. */
     union {
         uint32_t fixed[4];
         float real[3];
@@ -99,9 +100,9 @@ struct row_plan {
     enum colour_metric distance;
     int common; /* DISTANCE_MANHATTAN: 1, or 0 where Y is a channel of its own */
     struct row_scale scale;
-    uint16_t cap; /* ROWS_FIXED: distances from here on weigh nothing */
-    int shift;    /* ROWS_FIXED: left, brings the cap to the top of 16 bits; ROWS_TABLE: right,
-                   * makes a distance an index, of which the last one stands for all beyond */
+    uint16_t octaves; /* ROWS_FIXED: in 2^16 units of distance */
+    int shift; /* ROWS_TABLE: right, makes a distance an index, of which the last one stands for
+                * all beyond */
     uint8_t table[2][ROW_TABLE_SIZE]; /* low and high bytes of the weights of ROWS_TABLE */
     int reach_x, reach_y;             /* the furthest k and dy of a tap */
     struct row_tap own;  /* the two pixels of the column itself to each other, as TAP_EVEN */

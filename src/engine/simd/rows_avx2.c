@@ -24,6 +24,7 @@ OP(V, v_sub, (V a, V b), _mm256_sub_epi16(a, b))
 OP(V, v_add_sat, (V a, V b), _mm256_adds_epi16(a, b))
 OP(V, v_sub_sat, (V a, V b), _mm256_subs_epi16(a, b))
 OP(V, v_add_sat_u, (V a, V b), _mm256_adds_epu16(a, b))
+OP(V, v_sub_sat_u, (V a, V b), _mm256_subs_epu16(a, b))
 OP(V, v_min_u, (V a, V b), _mm256_min_epu16(a, b))
 OP(V, v_avg_u, (V a, V b), _mm256_avg_epu16(a, b))
 OP(V, v_shl, (V a, int n), _mm256_sll_epi16(a, _mm_cvtsi32_si128(n)))
@@ -32,6 +33,20 @@ OP(V, v_shr7_u, (V a), _mm256_srli_epi16(a, 7))
 OP(V, v_mulhrs, (V a, V b), _mm256_mulhrs_epi16(a, b))
 OP(V, v_mullo, (V a, V b), _mm256_mullo_epi16(a, b))
 OP(V, v_mulhi_u, (V a, V b), _mm256_mulhi_epu16(a, b))
+
+/* Looked up, low and high bytes of both. */
+static inline void v_powers(V *a, V *b)
+{
+    const V low = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(1, 3, 5, 9, 17, 33, 65, -127, 1, 1, 1, 1, 1, 1, 1, 1));
+    const V high = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128));
+    const V both = _mm256_packus_epi16(*a, *b);
+    const V lows = _mm256_shuffle_epi8(low, both), highs = _mm256_shuffle_epi8(high, both);
+
+    *a = _mm256_unpacklo_epi8(lows, highs);
+    *b = _mm256_unpackhi_epi8(lows, highs);
+}
 
 /* Bytes are interleaved within 128-bit halves, and so are the sums. */
 static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)

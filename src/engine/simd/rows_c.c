@@ -71,6 +71,8 @@ V_OP(v_sub, (V a, V b), a.lane[i] - b.lane[i])
 V_OP(v_add_sat, (V a, V b), saturate(a.lane[i] + b.lane[i]))
 V_OP(v_sub_sat, (V a, V b), saturate(a.lane[i] - b.lane[i]))
 V_OP(v_add_sat_u, (V a, V b), smaller(unsigned_lane(a, i) + unsigned_lane(b, i), 65535))
+V_OP(v_sub_sat_u, (V a, V b),
+     unsigned_lane(a, i) > unsigned_lane(b, i) ? unsigned_lane(a, i) - unsigned_lane(b, i) : 0)
 V_OP(v_min_u, (V a, V b), smaller(unsigned_lane(a, i), unsigned_lane(b, i)))
 V_OP(v_avg_u, (V a, V b), (unsigned_lane(a, i) + unsigned_lane(b, i) + 1) >> 1)
 V_OP(v_shl, (V a, int n), unsigned_lane(a, i) << n)
@@ -79,6 +81,15 @@ V_OP(v_shr7_u, (V a), unsigned_lane(a, i) >> 7)
 V_OP(v_mulhrs, (V a, V b), (a.lane[i] * b.lane[i] + 16384) >> 15)
 V_OP(v_mullo, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i))
 V_OP(v_mulhi_u, (V a, V b), (uint32_t)unsigned_lane(a, i) * (uint32_t)unsigned_lane(b, i) >> 16)
+
+V_OP(v_power, (V a), 1 << unsigned_lane(a, i) | 1)
+
+/* Powers of two of 0 to 15, and 1 more but for the first: products with them are cut off. */
+static inline void v_powers(V *a, V *b)
+{
+    *a = v_power(*a);
+    *b = v_power(*b);
+}
 
 /* BLUR_UNIT times the sums of bytes: 2 LANES of them, in an order that v_store_pair() undoes. */
 static inline void v_pair_u8(const uint8_t *a, const uint8_t *b, V *first, V *second)

@@ -1,11 +1,13 @@
 /* The 16-bit fixed-point row kernel, in terms of the vector operations of the file that
  * includes this. V holds 16-bit lanes; I and F hold 32-bit lanes of one half of a V.
  *
- * A weight costs 6 multiplications: with v the distance scaled to 0..65535 (x = X v / 65536),
- *     p = a0 - v (a1 - a2 v),   w = p^16
- * which is e^-x within 1.8 % up to x = 8, where the weight is 3e-4. a0 carries a factor of
- * 2^(-1/8), so that p^8 is below 2^15 and the last squaring can round to Q15. Products are
- * collected in 16 bits and widened where the plan says that they might overflow. */
+ * A weight is a power of two, linear between whole ones: what is left of FIXED_TOP octaves when
+ * the distance is taken off has a whole part and a fraction, the upper and the lower half of one
+ * product of 32 bits, and
+ *     w = 2^whole (1 + fraction) / 2,   Q15, nothing at the end of the range.
+ * That is 2^x and up to 6 % more; FIXED_TOP is chosen so that the weight of a pixel to itself is in
+ * the middle of that. Products are collected in 16 bits and widened where the plan says that they
+ * might overflow. */
 #include "engine/simd/rows_fixed_weight.h"
 #include "engine/simd/rows_joint.h"
 #include "engine/simd/rows_pairs.h"
@@ -31,45 +33,34 @@ struct fixed_kind {
 struct fixed_state {
     const struct row_plan *plan;
     V centre[ROW_PLANES];
-    V cap, a0, a1, a2;
+    V octaves;
     V limit[2], factor[2]; /* of `each` */
     V common;              /* of `manhattan`: 1 or 0 */
     struct fixed_sums sums;
     struct fixed_wide wide;
 };
 
-/* Turns @n distances, scaled to 16 bits, into weights. */
-INLINE void fixed_powers(const struct fixed_state *s, V z[4], int n)
-{
-    V p[4] = {z[0], z[0], z[0], z[0]};
-
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], s->a2);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_sub(s->a1, p[i]);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(z[i], p[i]);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_sub(s->a0, p[i]);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
-    UNROLLED for (int i = 0; i < n; i++) p[i] = v_mulhi_u(p[i], p[i]);
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_mulhrs(p[i], p[i]);
-}
-
-/* Turns @n squared distances into weights. */
+/* Turns what is left of the range into weights, @n of them. */
 INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
 {
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_min_u(z[i], s->cap);
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_shl(z[i], s->plan->shift);
-    fixed_powers(s, z, n);
+    V whole[4] = {z[0], z[0], z[0], z[0]};
+
+    UNROLLED for (int i = 0; i < n; i++) whole[i] = v_mulhi_u(z[i], s->octaves);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_mullo(z[i], s->octaves);
+    UNROLLED for (int i = 0; i < n; i += 2) v_powers(&whole[i], &whole[i + 1]);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_avg_u(z[i], v_set1(-1));
+    UNROLLED for (int i = 0; i < n; i++) z[i] = v_mulhi_u(z[i], whole[i]);
 }
 
-/* The same where each pixel has a factor, for distances in colour alone. */
+/* The same from squared distances in colour alone, for which each pixel has a factor. */
 INLINE void fixed_weights_each(const struct fixed_state *s, V z[4], const struct row_tap *t,
                                const struct row_pairs *p)
 {
     UNROLLED for (int i = 0; i < p->n; i++) z[i] = v_min_u(z[i], s->limit[p->from[i]]);
     UNROLLED for (int i = 0; i < p->n; i++) z[i] = v_mullo(z[i], s->factor[p->from[i]]);
     UNROLLED for (int i = 0; i < p->n; i++) z[i] =
-        v_add_sat_u(z[i], v_dup(t->space.fixed[p->space[i]]));
-    fixed_powers(s, z, p->n);
+        v_sub_sat_u(v_dup(t->space.fixed[p->space[i]]), z[i]);
+    fixed_weights(s, z, p->n);
 }
 
 INLINE void fixed_add_weight(struct fixed_sums *sums, int i, V w)
@@ -142,10 +133,11 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] =
         kind.manhattan ? fixed_manhattan(dy[i], fixed_common(s, dy[i], layout), dc, du, dv)
                        : v_add_sat(dy[i], dc);
-    UNROLLED for (int i = 0; i < p.n; i++) z[i] =
-        kind.each ? base : v_add_sat_u(base, v_dup(t->space.fixed[p.space[i]]));
     UNROLLED for (int i = 0; i < p.n; i++) d1[i] = v_mulhrs(d1[i], d1[i]);
-    UNROLLED for (int i = 0; i < p.n; i++) z[i] = v_add_sat_u(z[i], d1[i]);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] =
+        kind.each ? base : v_sub_sat_u(v_dup(t->space.fixed[p.space[i]]), base);
+    UNROLLED for (int i = 0; i < p.n; i++) z[i] =
+        kind.each ? v_add_sat_u(z[i], d1[i]) : v_sub_sat_u(z[i], d1[i]);
     if (kind.each)
         fixed_weights_each(s, z, t, &p);
     else
@@ -266,7 +258,7 @@ INLINE void fixed_own(const struct fixed_state *s, V z[4], struct fixed_kind kin
         fixed_weights_each(s, z, &s->plan->own, &pairs);
         return;
     }
-    z[0] = v_add_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(d, d));
+    z[0] = v_sub_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(d, d));
     fixed_weights(s, z, 1);
     z[1] = z[0];
 }
@@ -351,10 +343,7 @@ INLINE void fixed_rows(const struct row_job *job, struct fixed_kind kind)
 {
     struct fixed_state s = {.plan = job->plan};
 
-    s.cap = v_set1(job->plan->cap);
-    s.a0 = v_set1(FIXED_A0);
-    s.a1 = v_set1(FIXED_A1);
-    s.a2 = v_set1(FIXED_A2);
+    s.octaves = v_set1(job->plan->octaves);
     s.common = v_set1(job->plan->common);
     for (int x = 0; x < job->columns; x += LANES) {
         fixed_begin(&s, job, x, kind);

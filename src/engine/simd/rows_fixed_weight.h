@@ -1,8 +1,12 @@
 #pragma once
-/* Constants of the weight in rows_fixed.h: e^-x = p(x / FIXED_RANGE)^16, p quadratic with
- * coefficients in units of 2^-16, fitted to the smallest relative error for x in 0..8 (1.8 %)
- * that rounds to no weight at all at the end of the range. */
-#define FIXED_RANGE 11.6
-#define FIXED_A0 60097
-#define FIXED_A1 42754
-#define FIXED_A2 12320
+/* Constants of the weight in rows_fixed.h. */
+
+/* Octaves that a weight has at no distance: the last of 16 is far enough below 2^16 for the weight
+ * of any filter to be wrong by about as much to either side. */
+#define FIXED_TOP 15.8
+#define FIXED_EACH_OCTAVES 16 /* where each pixel has a factor */
+
+/* How many octaves 2^16 units of distance have at least, so that differences which saturate are
+ * beyond the range, and from where on steps are too coarse: two in an octave. */
+#define FIXED_LEAST_OCTAVES 64
+#define FIXED_MOST_OCTAVES 32768

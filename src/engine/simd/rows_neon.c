@@ -29,6 +29,7 @@ OP(V, v_sub, (V a, V b), vsubq_s16(a, b))
 OP(V, v_add_sat, (V a, V b), vqaddq_s16(a, b))
 OP(V, v_sub_sat, (V a, V b), vqsubq_s16(a, b))
 OP_U(v_add_sat_u, (V a, V b), vqaddq_u16(U(a), U(b)))
+OP_U(v_sub_sat_u, (V a, V b), vqsubq_u16(U(a), U(b)))
 OP_U(v_min_u, (V a, V b), vminq_u16(U(a), U(b)))
 OP_U(v_avg_u, (V a, V b), vrhaddq_u16(U(a), U(b)))
 OP_U(v_shl, (V a, int n), vshlq_u16(U(a), vdupq_n_s16((int16_t)n)))
@@ -36,7 +37,7 @@ OP_U(v_shr1_u, (V a), vshrq_n_u16(U(a), 1))
 OP_U(v_shr7_u, (V a), vshrq_n_u16(U(a), 7))
 
 /* Differs from the x86 instruction in (-32768)^2 alone, 32767 for 32768: a squared distance
- * beyond the cap both times. */
+ * beyond the range both times. */
 OP(V, v_mulhrs, (V a, V b), vqrdmulhq_s16(a, b))
 
 static inline V v_mullo(V a, V b)
@@ -51,6 +52,13 @@ static inline V v_mulhi_u(V a, V b)
 
     return vreinterpretq_s16_u16(
         vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high)));
+}
+
+OP_U(v_power, (V a), vorrq_u16(vshlq_u16(vdupq_n_u16(1), a), vdupq_n_u16(1)))
+static inline void v_powers(V *a, V *b)
+{
+    *a = v_power(*a);
+    *b = v_power(*b);
 }
 
 static inline V v_load_u8(const uint8_t *p)
