@@ -24,8 +24,8 @@ struct noise_samples {
 /* How a component is sampled in a block. */
 struct noise_shape {
     int hshift, vshift;
-    int width, height, n;              /* samples */
-    struct noise_samples across, down; /* what a sample weighs in A and B */
+    int width, height, n, pixels;           /* samples, and luma samples that share one */
+    struct noise_samples one, across, down; /* what a sample weighs in S, A and B */
 };
 
 static inline void noise_shape(struct noise_shape *ret, int hshift, int vshift)
@@ -37,8 +37,10 @@ static inline void noise_shape(struct noise_shape *ret, int hshift, int vshift)
     ret->width = NOISE_BLOCK >> hshift;
     ret->height = NOISE_BLOCK >> vshift;
     ret->n = NOISE_PIXELS / pixels;
+    ret->pixels = pixels;
     for (int y = 0; y < ret->height; y++)
         for (int x = 0; x < ret->width; x++) {
+            ret->one.at[ret->width * y + x] = (int16_t)pixels;
             ret->across.at[ret->width * y + x] =
                 (int16_t)(pixels * ((2 * x + 1) * (1 << hshift) - NOISE_BLOCK));
             ret->down.at[ret->width * y + x] =
@@ -58,18 +60,20 @@ NOISE_STEP int32_t noise_product(const int16_t *a, const int16_t *b, int n)
     return sum;
 }
 
-/* Of lines that add up to 16 bits. */
-NOISE_STEP int32_t noise_sum(const int16_t *a, int n)
+/* S, A and B of one component. */
+NOISE_STEP void noise_planes(struct noise_moments *m, int i, const int16_t *c,
+                             const struct noise_shape *shape)
 {
-    int16_t column[NOISE_BLOCK] = {0};
-    int32_t sum = 0;
+    int32_t s = 0, a = 0, b = 0;
 
-    for (int i = 0; i < n; i += NOISE_BLOCK)
-        for (int x = 0; x < NOISE_BLOCK; x++)
-            column[x] = (int16_t)(column[x] + a[i + x]);
-    for (int x = 0; x < NOISE_BLOCK; x++)
-        sum += column[x];
-    return sum;
+    for (int k = 0; k < shape->n; k++) {
+        s += c[k] * shape->one.at[k];
+        a += c[k] * shape->across.at[k];
+        b += c[k] * shape->down.at[k];
+    }
+    m->s[i] = s;
+    m->a[i] = a;
+    m->b[i] = b;
 }
 
 /* S_ij of chroma over @n samples, each shared by @pixels; @luma has their sums. */
@@ -120,7 +124,7 @@ static inline void noise_all_products(struct noise_moments *m, const struct nois
     m->ss[0][0] = noise_product(c[0].at, c[0].at, NOISE_PIXELS);
     if (components > 1)
         noise_products(m, noise_fold(&folded, &c[0], &shape[1]), c[1].at, c[2].at, shape[1].n,
-                       NOISE_PIXELS / shape[1].n);
+                       shape[1].pixels);
 }
 
 /* --- samples --- */
@@ -150,10 +154,10 @@ static inline const uint8_t *noise_at(const struct frame *f, int component,
 static inline ptrdiff_t noise_away(struct motion_vector v, const struct noise_shape *shape,
                                    size_t stride)
 {
-    const int x = noise_whole(v.x, shape->hshift) / (1 << shape->hshift);
-    const int y = noise_whole(v.y, shape->vshift) / (1 << shape->vshift);
+    const int x = noise_whole(v.x, shape->hshift), y = noise_whole(v.y, shape->vshift);
 
-    return y * (ptrdiff_t)stride + x;
+    /* Of constants, which a processor divides by much sooner. */
+    return (shape->vshift ? y / 2 : y) * (ptrdiff_t)stride + (shape->hshift ? x / 2 : x);
 }
 
 /* What was where the block was; @v are the vectors of its quarters. */
@@ -303,9 +307,7 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
         const struct noise_shape *p = &shape[i > 0];
 
         noise_widen(&c[i], &now[i], p->n);
-        still.s[i] = noise_sum(c[i].at, p->n) * (NOISE_PIXELS / p->n);
-        still.a[i] = noise_product(c[i].at, p->across.at, p->n);
-        still.b[i] = noise_product(c[i].at, p->down.at, p->n);
+        noise_planes(&still, i, c[i].at, p);
     }
     noise_all_products(&still, c, shape, components);
     if (!j->before) {
@@ -313,10 +315,10 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
         return;
     }
     for (int i = 0; i < components; i++) {
-        const int n = shape[i > 0].n;
+        const struct noise_shape *p = &shape[i > 0];
 
-        noise_differ(&c[i], &now[i], &before[i], n);
-        moved.s[i] = noise_sum(c[i].at, n) * (NOISE_PIXELS / n);
+        noise_differ(&c[i], &now[i], &before[i], p->n);
+        moved.s[i] = noise_product(c[i].at, p->one.at, p->n);
     }
     noise_all_products(&moved, c, shape, components);
     noise_left(&left, c, shape, components);
