@@ -9,6 +9,9 @@
 
 int64_t now_ns(void);
 
+/* Processor time that all threads of this process have taken. */
+int64_t processor_ns(void);
+
 /* As the system's calls take a time, or a duration. Not for less than 0. */
 struct timespec timespec_of(int64_t ns);
 

@@ -24,6 +24,7 @@ static const struct line {
     {"frames/s", "{FpsMeasured}"},
     {"latency", "{LatencyP50Ms} ms, p99 {LatencyP99Ms} ms, since the camera's stamp"},
     {"added", "{AddedP50Ms} ms, p99 {AddedP99Ms} ms, without the camera's own {CameraDelayMs} ms"},
+    {"cpu", "{ProcessorPercent}"},
     {"frames", "{FramesIn} in, {FramesOut} out, {FramesDropped} dropped, {FramesBad} damaged"},
 };
 

@@ -221,6 +221,8 @@ void pipeline_status(struct pipeline *p, struct status *ret)
     *ret = p->opened;
     stats_fill_status(&stats, now_ns(), ret);
     stream_fill_status(p->stages.stream, ret);
+    ret->processor_percent =
+        stats_processor(stream_stats(p->stages.stream), processor_ns(), now_ns());
     if (!ret->frames_out)
         ret->radius_requested = stream_filter_request(p->stages.stream).filter.radius;
 }

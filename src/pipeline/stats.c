@@ -15,8 +15,10 @@
 struct stats_recorder {
     pthread_mutex_t lock; /* guards the rest */
     struct stats s;
-    int64_t t_second_ns;            /* when the present second began; 0 = no frame yet */
-    struct histogram span[N_SPANS]; /* of the present second */
+    int64_t t_second_ns;                  /* when the present second began; 0 = no frame yet */
+    struct histogram span[N_SPANS];       /* of the present second */
+    int64_t t_processor_ns, processor_ns; /* when it was looked at last, and what it was then */
+    double processor_percent;             /* between the last two looks; 0 = not yet */
 };
 
 /* Octave and position inside it, both from the bits of the number. */
@@ -186,6 +188,23 @@ void stats_snapshot(struct stats_recorder *r, struct stats *ret)
     (void)pthread_mutex_lock(&r->lock);
     *ret = r->s;
     (void)pthread_mutex_unlock(&r->lock);
+}
+
+double stats_processor(struct stats_recorder *r, int64_t processor_ns, int64_t t_now_ns)
+{
+    double percent;
+
+    (void)pthread_mutex_lock(&r->lock);
+    if (t_now_ns - r->t_processor_ns >= NS_PER_S) {
+        if (r->t_processor_ns)
+            r->processor_percent = 100.0 * (double)(processor_ns - r->processor_ns) /
+                                   (double)(t_now_ns - r->t_processor_ns);
+        r->t_processor_ns = t_now_ns;
+        r->processor_ns = processor_ns;
+    }
+    percent = r->processor_percent;
+    (void)pthread_mutex_unlock(&r->lock);
+    return percent;
 }
 
 void stats_balance(struct stats *s, bool ended)

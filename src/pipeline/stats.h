@@ -74,6 +74,10 @@ void stats_quality(struct stats_recorder *r, double noisy_error, double filtered
 
 void stats_snapshot(struct stats_recorder *r, struct stats *ret);
 
+/* How much of one core the program takes, in percent, since this was called a second ago or longer,
+ * by the processor time that it has taken in all. 0: not known yet. */
+double stats_processor(struct stats_recorder *r, int64_t processor_ns, int64_t t_now_ns);
+
 /* Makes the counts add up: frames_in = frames_out + frames_dropped + frames_bad. Frames on their
  * way are not counted yet; when the run has @ended, they are dropped. */
 void stats_balance(struct stats *s, bool ended);

@@ -128,6 +128,12 @@ const struct figure figure_table[] = {
      .property = "Reconnects",
      COUNT(reconnects),
      .help = "how often pictures came again after the camera was lost"},
+    {.property = "ProcessorPercent",
+     REAL(processor_percent),
+     .unit = "% of one core",
+     .zero = "not known yet",
+     .help = "processor time that all threads take, in percent of one core, in the last second; "
+             "that of a GPU engine's own process is not in it"},
     {.property = "Readers",
      INT(readers),
      .negative = "not known",

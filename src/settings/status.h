@@ -43,10 +43,11 @@ struct status {
     int64_t budget_ns;      /* for the added latency; 0 = none */
 
     uint64_t frames_in, frames_out, frames_dropped, frames_bad, reconnects;
-    uint64_t frames_total; /* that will come out if all goes well; 0 = not known */
-    struct timing run;     /* since the start */
-    struct timing second;  /* the last one; all 0 while nothing comes out */
-    double psnr_gain_db;   /* by the filter; NAN = not measured */
+    uint64_t frames_total;    /* that will come out if all goes well; 0 = not known */
+    struct timing run;        /* since the start */
+    struct timing second;     /* the last one; all 0 while nothing comes out */
+    double psnr_gain_db;      /* by the filter; NAN = not measured */
+    double processor_percent; /* of one core, in the last second; 0 = not known yet */
 };
 
 /* A program that has not begun. */

@@ -108,6 +108,7 @@ static void fill_status(struct status *s)
     s->frames_out = 90;
     s->frames_dropped = 7;
     s->frames_bad = 2;
+    s->processor_percent = 41.72;
     s->reconnects = 1;
     (void)snprintf(s->outputs, sizeof(s->outputs),
                    "virtual: 90 frames, 2 readers; a.y4m: 88 frames");

@@ -202,6 +202,7 @@ memory      a pixel is the mean of 9.5 frames
 frames/s    30.0
 latency     12.5 ms, p99 17.2 ms, since the camera's stamp
 added       2.5 ms, p99 7.2 ms, without the camera's own 10.0 ms
+cpu         41.7 % of one core
 frames      5000000000 in, 90 out, 7 dropped, 2 damaged
 outputs     virtual: 90 frames, 2 readers; a.y4m: 88 frames
 reconnects  1

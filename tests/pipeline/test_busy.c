@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "tests/pipeline/bench.h"
 
@@ -90,14 +90,6 @@ static void test_camera_released(void **state)
 {
     (void)state;
     play_with_busy_camera(play_camera_released);
-}
-
-static int64_t processor_ns(void)
-{
-    struct timespec t;
-
-    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void play_pause_of_a_busy_camera(struct bench *b)

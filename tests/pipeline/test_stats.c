@@ -141,12 +141,33 @@ static void test_balance(void **state)
     assert_int_equal(s.frames_dropped, 7);
 }
 
+/* In percent of one core, between two looks that are a second apart or more. */
+static void test_processor(void **state)
+{
+    static const struct {
+        int64_t t_ms, processor_ms;
+        double percent;
+    } rows[] = {
+        {5000, 700, 0.0},   {5300, 800, 0.0},    {6000, 1000, 30.0},
+        {6999, 5000, 30.0}, {8000, 4000, 150.0}, {18000, 4000, 0.0},
+    };
+    struct stats_recorder *r;
+
+    (void)state;
+    assert_int_equal(stats_create(&r), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_float_equal(
+            stats_processor(r, rows[i].processor_ms * 1000000, rows[i].t_ms * 1000000),
+            rows[i].percent, 1e-9);
+    stats_destroy(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_percentiles), cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_json),        cmocka_unit_test(test_last_second),
-        cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_balance),     cmocka_unit_test(test_processor),
     };
 
     return cmocka_run_group_tests_name("stats", tests, NULL, NULL);

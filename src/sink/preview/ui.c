@@ -311,6 +311,9 @@ void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIE
     *rows++ = make_row("memory", "%.1f frames", s->frames_averaged);
     *rows++ = make_row("engine", "%s", s->engine);
     *rows++ = make_row("device", "%s", s->device);
+    *rows++ = s->processor_percent > 0.0
+                  ? make_row("cpu", "%.0f %% of one core", s->processor_percent)
+                  : make_row("cpu", "measuring");
 }
 
 int64_t preview_ui_next(const struct preview_ui *ui, int64_t t_ns)

@@ -45,7 +45,7 @@ struct preview_row {
 };
 
 /* The first of them, above the graph, and the others, below it. */
-enum { PREVIEW_ROWS_ABOVE = 5, PREVIEW_ROWS = 11 };
+enum { PREVIEW_ROWS_ABOVE = 5, PREVIEW_ROWS = 12 };
 
 /* What the caller has to do about a key. Everything else is in the state already. */
 struct preview_action {

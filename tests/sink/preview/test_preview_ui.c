@@ -307,7 +307,7 @@ static void expect_rows(const struct status *s, const char *const texts[PREVIEW_
 {
     static const char *const labels[PREVIEW_ROWS] = {"frames", "latency", "camera", "added",
                                                      "budget", "radius",  "sigma",  "noise",
-                                                     "memory", "engine",  "device"};
+                                                     "memory", "engine",  "device", "cpu"};
     struct preview_row rows[PREVIEW_ROWS];
     struct preview_ui ui = fresh();
 
@@ -338,6 +338,7 @@ static void test_rows(void **state)
         .frames_dropped = 4,
         .engine = "simd",
         .device = "a processor",
+        .processor_percent = 41.7,
     };
 
     (void)state;
@@ -345,7 +346,7 @@ static void test_rows(void **state)
                 (const char *const[]){"30.0 per second, 4 dropped", "p50 43.0 ms, p99 55.0 ms",
                                       "34.0 ms", "p50 9.0 ms, p99 21.2 ms", "33.3 ms", "5",
                                       "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd",
-                                      "a processor"},
+                                      "a processor", "42 % of one core"},
                 0);
     s.radius_last = 3;
     s.frames_bad = 7;
@@ -354,25 +355,27 @@ static void test_rows(void **state)
                 (const char *const[]){
                     "30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms", "34.0 ms",
                     "p50 9.0 ms, p99 34.0 ms", "33.3 ms", "3 of 5, limited by the budget",
-                    "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
+                    "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor",
+                    "42 % of one core"},
                 1 << 3 | 1 << 5);
     for (int k = 0; k < 2; k++) {
         (void)snprintf(s.search, sizeof(s.search), "%s", k ? "none" : "off");
         s.radius_last = k ? 5 : 3;
-        expect_rows(&s,
-                    (const char *const[]){
-                        "30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms", "34.0 ms",
-                        "p50 9.0 ms, p99 34.0 ms", "33.3 ms",
-                        k ? "5 of 5, no mean (budget)" : "3 of 5, no search (budget)",
-                        "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd", "a processor"},
-                    1 << 3 | 1 << 5);
+        expect_rows(
+            &s,
+            (const char *const[]){"30.0 per second, 4 dropped, 7 bad", "p50 43.0 ms, p99 55.0 ms",
+                                  "34.0 ms", "p50 9.0 ms, p99 34.0 ms", "33.3 ms",
+                                  k ? "5 of 5, no mean (budget)" : "3 of 5, no search (budget)",
+                                  "color 22.1, space 2.5", "3.2 levels", "9.6 frames", "simd",
+                                  "a processor", "42 % of one core"},
+            1 << 3 | 1 << 5);
     }
     s = (struct status){
         .radius_requested = 5, .radius_last = -1, .sigma_space = 2.5, .frames_averaged = 1.0};
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
                                       "measuring", "none", "5", "color none, space 2.5",
-                                      "not measured", "1.0 frames", "", ""},
+                                      "not measured", "1.0 frames", "", "", "measuring"},
                 0);
 }
 
