@@ -39,11 +39,24 @@ static void test_table(void **state)
     assert_int_equal(plan.arithmetic, ROWS_FIXED);
 }
 
+/* Where one channel of R'G'B' may differ by all that samples can, and yet weigh. */
+static void test_wide_ranges(void **state)
+{
+    static struct row_plan plan;
+    const struct filter f = {
+        .radius = 2, .sigma_space = 1.0, .sigma_color = 200.0, .distance = DISTANCE_MANHATTAN};
+
+    (void)state;
+    plan_make(&plan, &f, (struct colour){.matrix = COLOUR_RGB}, ROWS_SINGLE, false);
+    assert_int_equal(plan.arithmetic, ROWS_GAUSSIAN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usual_filters_get_16_bits),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_wide_ranges),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

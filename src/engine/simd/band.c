@@ -409,30 +409,32 @@ static void load_factors(struct band *b, const struct row_kernels *kernels,
 {
     const int columns = columns_of(in->frame[0]);
     const int shift = columns == in->frame[0]->width;
-    const uint8_t *count = in->count ? in->count + (size_t)y * in->stride : NULL;
+    const size_t at = (size_t)y * in->stride;
+    const uint8_t *brightness = in->brightness ? in->brightness + at : NULL;
+    const uint8_t *count = in->count ? in->count + at : NULL;
+    const uint8_t *only = !brightness ? count : !count ? brightness : NULL;
 
-    if (plan->arithmetic == ROWS_FIXED && count && !in->brightness) {
+    if (plan->arithmetic == ROWS_FIXED && only) {
         for (int x = 0; x < columns; x++) {
-            b->limit[x] = b->limit_by_count[count[x >> shift]];
-            b->factor[x] = b->factor_by_count[count[x >> shift]];
+            b->limit[x] = b->limit_by[only[x >> shift]];
+            b->factor[x] = b->factor_by[only[x >> shift]];
         }
         return;
     }
-    look_up_factors(in, b->per, in->brightness ? in->brightness + (size_t)y * in->stride : NULL,
-                    count, columns, shift);
+    look_up_factors(in, b->per, brightness, count, columns, shift);
     if (plan->arithmetic == ROWS_FIXED)
         kernels->factors(b->per, plan->per_unit, b->limit, b->factor, columns);
 }
 
-/* Where counts alone tell them, once for all rows. */
+/* Where one plane alone tells them, once for all rows. */
 static void prepare_factors(struct band *b, const struct row_kernels *kernels,
                             const struct row_plan *plan, const struct band_input *in)
 {
     float per[256];
 
     for (int i = 0; i < 256; i++)
-        per[i] = in->by_brightness[0] * in->by_count[i];
-    kernels->factors(per, plan->per_unit, b->limit_by_count, b->factor_by_count, 256);
+        per[i] = in->by_brightness[in->brightness ? i : 0] * in->by_count[in->count ? i : 0];
+    kernels->factors(per, plan->per_unit, b->limit_by, b->factor_by, 256);
 }
 
 static enum row_joint joint_of(const struct frame *f, int y)
