@@ -16,7 +16,8 @@ import sys
 
 # Set: its kernels, each with the weights that one pass of its longest inner loop computes, and the
 # processors that run it.
-INTEL, AMD = ['haswell', 'alderlake', 'sapphirerapids'], ['znver3', 'znver4', 'znver5']
+INTEL = ['haswell', 'skylake', 'alderlake', 'sapphirerapids']
+AMD = ['znver3', 'znver4', 'znver5']
 WIDE = ['sapphirerapids', 'znver4', 'znver5']
 SETS = {
     'avx2': ([('fixed_pair_rows', 64)], INTEL + AMD),
