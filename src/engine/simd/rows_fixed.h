@@ -43,7 +43,8 @@ struct fixed_state {
 /* Turns what is left of the range into weights, @n of them. */
 INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
 {
-    V whole[4] = {z[0], z[0], z[0], z[0]};
+    const V zero = v_set1(0);
+    V whole[4] = {zero, zero, zero, zero};
 
     UNROLLED for (int i = 0; i < n; i++) whole[i] = v_mulhi_u(z[i], s->octaves);
     UNROLLED for (int i = 0; i < n; i++) z[i] = v_mullo(z[i], s->octaves);

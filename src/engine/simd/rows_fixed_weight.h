@@ -1,8 +1,8 @@
 #pragma once
 /* Constants of the weight in rows_fixed.h. */
 
-/* Octaves that a weight has at no distance: the last of 16 is far enough below 2^16 for the weight
- * of any filter to be wrong by about as much to either side. */
+/* The octaves that are left at no distance. There a weight is off by the middle of what weights are
+ * off by, so that others are too great and too small beside it. */
 #define FIXED_TOP 15.8
 #define FIXED_EACH_OCTAVES 16 /* where each pixel has a factor */
 
