@@ -1,6 +1,5 @@
 #include "daemon.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -77,23 +76,7 @@ static int host_snapshot(void *user, const char *name, struct error *err)
     return pipeline_snapshot(((struct daemon *)user)->p, name, err);
 }
 
-/* --- the instance --- */
-
-/* Several daemons are told apart by the names of their configuration files. */
-static void instance_name(const struct cli *cli, char *ret, size_t size)
-{
-    const char *path = cli->config_path ? cli->config_path : "";
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    size_t n = strcspn(name, ".");
-
-    if (n == strlen("bilatcam") && !strncmp(name, "bilatcam", n))
-        n = 0;
-    if (n >= size)
-        n = size - 1;
-    for (size_t i = 0; i < n; i++)
-        ret[i] = (char)(isalnum((unsigned char)name[i]) ? name[i] : '_');
-    ret[n] = '\0';
-}
+/* --- live control --- */
 
 static void open_control(struct daemon *d)
 {
@@ -107,11 +90,11 @@ static void open_control(struct daemon *d)
         .sleep = host_sleep,
         .snapshot = host_snapshot,
     };
-    char instance[64];
+    struct settings s;
     struct error err;
 
-    instance_name(d->cli, instance, sizeof(instance));
-    if (control_open(&d->control, pipeline_live(d->p) ? instance : NULL, &host, &err))
+    pipeline_settings(d->p, &s);
+    if (control_open(&d->control, pipeline_live(d->p) ? s.instance : NULL, &host, &err))
         log_warning("no live control: %s", err.text);
 }
 

@@ -8,6 +8,12 @@ const struct retry_limits retry_device = {
     .steady_ns = INT64_C(10000000000),
 };
 
+const struct retry_limits retry_unannounced = {
+    .first_ns = INT64_C(250000000),
+    .last_ns = INT64_C(2000000000),
+    .steady_ns = INT64_C(10000000000),
+};
+
 void retry_works(struct retry *r, int64_t t_ns)
 {
     if (!r->t_works_ns)

@@ -19,6 +19,9 @@ struct retry {
 /* For devices that are waited for. */
 extern const struct retry_limits retry_device;
 
+/* The same where nothing else tells that they are there again. */
+extern const struct retry_limits retry_unannounced;
+
 /* It works at @t_ns. Only the first time after a failure counts. */
 void retry_works(struct retry *r, int64_t t_ns);
 

@@ -2,6 +2,7 @@
 
 #include "config-build.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -241,6 +242,22 @@ static int check(const struct cli *cli, const char *path, const struct settings 
     return r;
 }
 
+/* Several daemons are told apart by the names of their configuration files. */
+static void name_instance(const struct cli *cli, struct settings *s)
+{
+    const char *path = cli->config_path ? cli->config_path : "";
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t n = strcspn(name, ".");
+
+    if (n == strlen("bilatcam") && !strncmp(name, "bilatcam", n))
+        n = 0;
+    if (n >= sizeof(s->instance))
+        n = sizeof(s->instance) - 1;
+    for (size_t i = 0; i < n; i++)
+        s->instance[i] = (char)(isalnum((unsigned char)name[i]) ? name[i] : '_');
+    s->instance[n] = '\0';
+}
+
 int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
 {
     struct settings new, before;
@@ -261,6 +278,7 @@ int cli_settings(const struct cli *cli, struct settings *s, struct error *err)
             new.budget_asked = true;
     }
     settings_keep_lists(&new, &before);
+    name_instance(cli, &new);
     if (r == 0)
         r = check(cli, path, &new, err);
     if (r == 0)
@@ -320,10 +338,12 @@ void cli_print_help(FILE *out)
     for (int i = 0; i < N_CLI_OPTIONS; i++)
         print_option(out, cli_options[i].name, cli_options[i].letter, cli_options[i].argument,
                      cli_options[i].help);
-    fprintf(out, "\nWithout options the first camera goes to the first v4l2loopback node.\n"
-                 "SIGINT and SIGTERM end bilatcam; so does SIGHUP in a terminal, and elsewhere it "
-                 "reads the\nconfiguration file again.\n"
-                 "Exit status: 0 done, 1 failed at run time, 2 wrong usage or configuration.\n");
+    fprintf(
+        out,
+        "\nWithout options the first camera goes to the first v4l2loopback node, or to PipeWire.\n"
+        "SIGINT and SIGTERM end bilatcam; so does SIGHUP in a terminal, and elsewhere it "
+        "reads the\nconfiguration file again.\n"
+        "Exit status: 0 done, 1 failed at run time, 2 wrong usage or configuration.\n");
 }
 
 void cli_print_version(FILE *out)
@@ -343,6 +363,11 @@ void cli_print_version(FILE *out)
         " +mjpeg"
 #else
         " -mjpeg"
+#endif
+#ifdef HAVE_PIPEWIRE
+        " +pipewire"
+#else
+        " -pipewire"
 #endif
 #ifdef HAVE_VIDEO
         " +video"

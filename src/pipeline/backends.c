@@ -28,6 +28,15 @@ static const struct source_ops source_network = {
 static const struct sink_ops sink_video = {.name = "video", .missing = NO_VIDEO};
 #endif
 
+#ifndef HAVE_PIPEWIRE
+#define sink_auto sink_v4l2loopback
+#define sink_pipewire no_pipewire_sink
+static const struct sink_ops sink_pipewire = {
+    .name = "pipewire",
+    .missing = "PipeWire is not built into this program: it needs its feature pipewire, with "
+               "libpipewire 0.3.65 or later"};
+#endif
+
 /* What must have the name. */
 static bool exists(const char *name)
 {
@@ -64,11 +73,11 @@ static const struct {
     const char *pattern;
     const struct sink_ops *ops;
 } sinks[] = {
-    {"null:", &sink_null},          {"-", &sink_y4m},         {"*.y4m", &sink_y4m},
-    {"auto", &sink_v4l2loopback},   {"*.mp4", &sink_video},   {"*.mkv", &sink_video},
-    {"*.webm", &sink_video},        {"*.mov", &sink_video},   {"*.png", &sink_video},
-    {"*.jpg", &sink_video},         {"/dev/fd/*", &sink_y4m}, {"/dev/stdout", &sink_y4m},
-    {"/dev/*", &sink_v4l2loopback},
+    {"pipewire:*", &sink_pipewire}, {"null:", &sink_null},          {"-", &sink_y4m},
+    {"*.y4m", &sink_y4m},           {"auto", &sink_auto},           {"*.mp4", &sink_video},
+    {"*.mkv", &sink_video},         {"*.webm", &sink_video},        {"*.mov", &sink_video},
+    {"*.png", &sink_video},         {"*.jpg", &sink_video},         {"/dev/fd/*", &sink_y4m},
+    {"/dev/stdout", &sink_y4m},     {"/dev/*", &sink_v4l2loopback},
 };
 
 const struct sink_ops *const window_sink =

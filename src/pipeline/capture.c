@@ -206,7 +206,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
     c->request = *request;
     c->stretch = (struct stretch){.min = request->levels[0], .max = request->levels[1]};
     c->wait_fd = -1;
-    device_retry_init(&c->retry);
+    device_retry_init(&c->retry, &retry_device);
     if (pthread_mutex_init(&c->lock, NULL))
         return error_set(err, -ENOMEM, "out of memory");
     r = open_wait_fd(c);

@@ -68,15 +68,19 @@ static int check_output(const struct pipeline *p, int i, struct error *err)
                            url_public(name, shown, sizeof(shown)));
     if (!ops)
         return error_usage(err,
-                           "output '%s': must be auto, /dev/videoN, - or null:, or a file that "
-                           "ends in .mp4, .mkv, "
+                           "output '%s': must be auto, /dev/videoN, pipewire:, - or null:, or a "
+                           "file that ends in .mp4, .mkv, "
                            ".webm, .mov, .png, .jpg or .y4m",
                            name);
     if (ops->missing)
         return error_set(err, -ENOTSUP, "'%.120s': %s", name, ops->missing);
-    for (int k = 0; k < i; k++)
+    for (int k = 0; k < i; k++) {
         if (!strcmp(p->outputs[k], name))
             return error_usage(err, "output '%s' is given twice", name);
+        if (ops->single && sink_for(p->outputs[k]) == ops)
+            return error_usage(err, "outputs '%.100s' and '%.100s': only one %s output is possible",
+                               p->outputs[k], name, ops->name);
+    }
     return 0;
 }
 

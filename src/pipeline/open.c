@@ -80,6 +80,7 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
 
     return (struct sink_config){
         .name = name,
+        .instance = p->settings.instance,
         .picture = p->stages.capture.picture,
         .format = p->settings.output_format,
         .depth = source ? source->depth : 0,

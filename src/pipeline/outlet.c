@@ -105,7 +105,7 @@ int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *
     o->config = *config;
     o->stream = stream;
     o->drawn = o->shown_state = -1;
-    device_retry_init(&o->retry);
+    device_retry_init(&o->retry, ops->unannounced ? &retry_unannounced : &retry_device);
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
         lose(o, r, err);
@@ -146,7 +146,7 @@ void outlet_state(struct outlet *o, struct stream_output *ret)
     *ret = (struct stream_output){.virtual_camera = o->sink && o->ops->virtual_camera};
     (void)snprintf(ret->name, sizeof(ret->name), "%.159s", outlet_name(o));
     memcpy(ret->trouble, o->trouble, sizeof(ret->trouble));
-    ret->readers = ret->virtual_camera ? o->ops->readers(o->sink) : -1;
+    ret->readers = ret->virtual_camera ? o->sink->ops->readers(o->sink) : -1;
 }
 
 /* Whether there is a sink to write to: tries to open a lost one when it is time, or when a device
@@ -213,7 +213,7 @@ int outlet_write(struct outlet *o, const struct frame *f, const struct frame *be
     o->shown_state = -1;
     f = fit(o, f, &o->scratch);
     if (before)
-        before = o->ops->compare ? fit(o, before, &o->scratch_before) : NULL;
+        before = o->sink->ops->compare ? fit(o, before, &o->scratch_before) : NULL;
     return write_now(o, f, before, err);
 }
 

@@ -48,8 +48,9 @@ const struct key key_table[] = {
      .type = KEY_LIST,
      TEXT(output),
      .default_text = "auto",
-     .help = "virtual camera (auto, /dev/videoN), FILE that ends in .mp4, .mkv, .webm, .mov, .png, "
-             ".jpg or .y4m, - for standard output (y4m), or null:; may be given several times"},
+     .help = "virtual camera (auto, /dev/videoN, pipewire:[NAME]), FILE that ends in .mp4, .mkv, "
+             ".webm, .mov, .png, .jpg or .y4m, - for standard output (y4m), or null:; may be given "
+             "several times"},
     {.name = "preview",
      .letter = 'p',
      .type = KEY_BOOL,

@@ -55,6 +55,7 @@ struct settings {
     int frames;             /* 0 = no limit */
     char stats[SETTINGS_PATH_MAX];
     char trace[SETTINGS_PATH_MAX];
+    char instance[64]; /* which of several bilatcams this is; "" = the only one. Not a key */
 };
 
 /* A type is a row of the table in value.c. */

@@ -13,30 +13,24 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/event.h"
 #include "base/log.h"
-#include "base/pace.h"
 #include "picture/colour.h"
 #include "sink/loopback_node.h"
 #include "sink/loopback_readers.h"
 #include "sink/sink.h"
+#include "sink/turns.h"
 #include "v4l2/node.h"
 
 #define STUCK_NS NS_PER_S /* a write that may not go on for so long has failed */
-#define MAX_LAG 4         /* frames that are later than this are not caught up with */
-#define MAX_INTERVAL 3600 /* seconds; a rate that slow is a mistake in some header */
-#define ASSUMED_FPS 25    /* of files that do not tell theirs */
 #define MAX_FRAME_BYTES (2u * FRAME_MAX_SIDE * FRAME_MAX_SIDE) /* the largest YUYV picture */
 
 struct loopback {
     struct sink base;
     char path[PATH_MAX];
     int fd, stop_fd;
-    size_t size;      /* of a frame in the device */
-    uint8_t *packed;  /* room to put one together; the padding stays 0 */
-    struct pace pace; /* at the rate that readers are told */
-    bool paced;       /* frames are held back until they are due */
-    bool assumed;     /* that rate is not what the source tells */
+    size_t size;     /* of a frame in the device */
+    uint8_t *packed; /* room to put one together; the padding stays 0 */
+    struct turns turns;
     struct loopback_readers readers;
     int64_t t_check_ns; /* when to look next at how others see the node; 0 = never looked */
     bool exclusive;     /* it was only a camera then, as it should be */
@@ -49,10 +43,10 @@ static void set_rate(const struct loopback *l)
     struct v4l2_streamparm parm = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     int r;
 
-    if (!l->pace.num || !l->pace.den)
+    if (!l->turns.pace.num || !l->turns.pace.den)
         return;
-    parm.parm.output.timeperframe.numerator = l->pace.den;
-    parm.parm.output.timeperframe.denominator = l->pace.num;
+    parm.parm.output.timeperframe.numerator = l->turns.pace.den;
+    parm.parm.output.timeperframe.denominator = l->turns.pace.num;
     r = v4l2_call(l->fd, VIDIOC_S_PARM, &parm);
     if (r < 0) /* only what readers are told: pictures flow all the same */
         log_debug("setting the frame rate of '%s': %s", l->path, strerror(-r));
@@ -186,11 +180,6 @@ static int choose_picture(struct loopback *l, const struct sink_config *config, 
     return 0;
 }
 
-static bool sane(struct fraction fps)
-{
-    return fps.num && fps.den && fps.den / fps.num < MAX_INTERVAL;
-}
-
 static struct loopback *loopback_create(const struct sink_config *config)
 {
     struct loopback *l = calloc(1, sizeof(*l));
@@ -200,10 +189,7 @@ static struct loopback *loopback_create(const struct sink_config *config)
     l->base.ops = &sink_v4l2loopback;
     l->fd = -1;
     l->stop_fd = config->stop_fd;
-    l->paced = config->pace;
-    l->assumed = l->paced && !sane(config->fps);
-    l->pace = l->assumed ? (struct pace){.num = ASSUMED_FPS, .den = 1}
-                         : (struct pace){.num = config->fps.num, .den = config->fps.den};
+    l->turns = turns_of(config);
     return l;
 }
 
@@ -240,9 +226,7 @@ static int loopback_open(struct sink **ret, const struct sink_config *config, st
      * 0.14 on it fails, because there write() itself does all this. */
     (void)v4l2_call(l->fd, VIDIOC_STREAMON, &type);
     loopback_readers_init(&l->readers, l->path, l->fd);
-    if (l->assumed)
-        log_info("the input tells no frame rate: '%s' gets %d frames/s (--fps sets another rate)",
-                 l->path, ASSUMED_FPS);
+    turns_tell(&l->turns, l->path);
     *ret = &l->base;
     return 0;
 
@@ -320,34 +304,18 @@ static int wait_for_room(const struct loopback *l, int64_t deadline, struct erro
     return n < 0 && errno == EINTR ? 0 : write_error(l, -EAGAIN, err);
 }
 
-/* Sleeps until the next frame is due. -ECANCELED: stopped. */
-static int wait_for_turn(struct loopback *l)
-{
-    struct pace *p = &l->pace;
-    const int64_t now = now_ns();
-
-    if (!l->paced)
-        return 0;
-    if (!p->t_started_ns || now > pace_due(p, MAX_LAG))
-        pace_start(p, now);
-    if (event_wait(l->stop_fd, pace_due(p, 0)))
-        return -ECANCELED;
-    p->next++;
-    return 0;
-}
-
 static int loopback_write(struct sink *s, const struct frame *f, const struct frame *before,
                           struct error *err)
 {
     struct loopback *l = (struct loopback *)s;
     const uint8_t *data = arrange(l, f);
     ssize_t n;
-    int r = wait_for_turn(l);
+    int r = turns_wait(&l->turns, err);
     const int64_t deadline = now_ns() + STUCK_NS;
 
     (void)before;
     if (r < 0)
-        return error_set(err, r, "stopped");
+        return r;
     while ((n = write(l->fd, data, l->size)) < 0) {
         if (errno == EAGAIN)
             r = wait_for_room(l, deadline, err);

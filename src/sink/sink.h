@@ -27,6 +27,7 @@ struct sink_control {
 
 struct sink_config {
     const char *name;     /* what to open, as given on the command line */
+    const char *instance; /* which of several bilatcams this is, "" = the only one */
     struct frame picture; /* format, size and colour of the frames to come; no planes */
     int format;           /* wanted enum frame_format of the output; -1 = the sink's choice */
     int depth;            /* as in struct source, of pictures of 16 bits */
@@ -51,6 +52,8 @@ struct sink_ops {
     const char *name;
     const char *missing; /* in words, why it is not built in: nothing else is set then; or NULL */
     bool device;         /* what fails may work again later */
+    bool unannounced;    /* of which no change in /dev tells */
+    bool single;         /* a run has no two of it */
     bool virtual_camera; /* other programs take pictures from it, and expect some at all times */
     bool card;           /* write takes the card (picture/card.h), too, while nothing comes */
     bool compare;        /* write wants the picture before the filter, too */
@@ -74,7 +77,9 @@ struct sink_ops {
 };
 
 extern const struct sink_ops sink_v4l2loopback;
-extern const struct sink_ops sink_preview; /* linked only where HAVE_PREVIEW is set */
+extern const struct sink_ops sink_auto;     /* opens a sink of others; linked as the next */
+extern const struct sink_ops sink_pipewire; /* linked only where HAVE_PIPEWIRE is set */
+extern const struct sink_ops sink_preview;  /* linked only where HAVE_PREVIEW is set */
 extern const struct sink_ops sink_y4m;
 extern const struct sink_ops sink_null;
 extern const struct sink_ops sink_video; /* linked only where HAVE_VIDEO is set */

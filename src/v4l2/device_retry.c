@@ -4,16 +4,16 @@
 
 #include "base/clock.h"
 
-void device_retry_init(struct device_retry *d)
+void device_retry_init(struct device_retry *d, const struct retry_limits *limits)
 {
-    *d = (struct device_retry){.changes = 0};
+    *d = (struct device_retry){.limits = limits};
     device_release_init(&d->release);
 }
 
 /* Where another program has it, no device will come or go when that releases it. */
 void device_retry_fails(struct device_retry *d, int code, const char *name)
 {
-    (void)retry_fails(&d->pauses, &retry_device, now_ns());
+    (void)retry_fails(&d->pauses, d->limits, now_ns());
     if (code == -EBUSY)
         device_release_watch(&d->release, name);
 }

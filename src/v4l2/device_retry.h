@@ -6,12 +6,14 @@
 #include "v4l2/watch.h"
 
 struct device_retry {
+    const struct retry_limits *limits;
     struct retry pauses;
     struct device_release release; /* of a device that another program has */
     unsigned changes;              /* in /dev, of those that are counted by the caller */
 };
 
-void device_retry_init(struct device_retry *d);
+/* @limits live as long as it is used. */
+void device_retry_init(struct device_retry *d, const struct retry_limits *limits);
 
 /* It failed with @code. @name as for device_release_watch(). */
 void device_retry_fails(struct device_retry *d, int code, const char *name);

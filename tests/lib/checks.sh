@@ -23,6 +23,7 @@ cd "$dir" || exit 1
 passed=0 failed=0 ran=' ' ended=
 evidence=(out err) # files whose ends bad shows
 wait_limit=60      # s
+export PIPEWIRE_REMOTE=$dir/no-pipewire # no test has a camera in the user's session
 
 # clean_up: what a script that has more to do at its end defines again. What it left in the
 # background is ended here.

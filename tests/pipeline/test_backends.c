@@ -1,6 +1,8 @@
 /* Which source and which sink a name chooses, and what the pipeline is told of each. */
 #include "tests/lib/unit.h"
 
+#include "config-build.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +108,14 @@ static void test_sinks(void **state)
         const char *name;
         const struct sink_ops *expected; /* NULL: none; VIDEO: of video files, whatever it is */
     } cases[] = {
+#ifdef HAVE_PIPEWIRE
+        {"auto", &sink_auto},
+        {"pipewire:", &sink_pipewire},
+        {"pipewire:x.y4m", &sink_pipewire},
+#else
         {"auto", &sink_v4l2loopback},
+#endif
+        {"pipewire", NULL},
         {"/dev/video20", &sink_v4l2loopback},
         {"/dev/stdout", &sink_y4m},
         {"/dev/fd/63", &sink_y4m},

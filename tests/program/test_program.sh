@@ -22,7 +22,7 @@ test_information() {
     expect out '^  -r, --radius N' help
     expect out '--output-format NAME' help
     run 0 "$bilatcam" --version
-    expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg [+-]video [+-]control$' version
+    expect out '^bilatcam [0-9.]+ [+-]cuda [+-]preview [+-]mjpeg [+-]pipewire [+-]video [+-]control$' version
     run 0 "$bilatcam" --list-engines
     expect out '^simd  ' engines
     expect out '^reference  ' engines

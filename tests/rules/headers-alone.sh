@@ -9,14 +9,15 @@ set -euo pipefail
 included_last='src/engine/simd/(rows_blur|rows_fixed|rows_float|rows_joint|rows_kernels|rows_planes|time/(sads_single|search_rows))\.h'
 # For CUDA's own compiler, and for the flags of one instruction set.
 other_flags='cuda/kernel/(half2|tensor)\.h|src/engine/simd/(ops_avx512|time/sads_avx2)\.h'
-not_here='fatal error: .?(SDL|systemd/[a-z-]*|lib(av[a-z]*|swscale)/[a-z]*|cuda_[a-z_]*)\.h'
+not_here='fatal error: .?(SDL|pipewire/|spa/|systemd/[a-z-]*|lib(av[a-z]*|swscale)/[a-z]*|cuda_[a-z_]*)\.h'
 
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2207 # words
 compiler=("$@" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -x c -Isrc -I. -I"$work"
-    $(pkg-config --cflags sdl2 2> /dev/null || true) -isystem /usr/local/cuda/include)
+    $(pkg-config --cflags sdl2 2> /dev/null || true)
+    $(pkg-config --cflags libpipewire-0.3 2> /dev/null | sed 's/-I/-isystem /g') -isystem /usr/local/cuda/include)
 
 compiles() {
     "${compiler[@]}" - <<< "#include \"${1#src/}\"" 2> "$work/errors"

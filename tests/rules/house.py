@@ -22,20 +22,21 @@ ROOMS = """
 5 src/ctl         base picture settings cli control
 4 src/source      base picture v4l2 video
 4 cuda            base filter picture engine
-4 src/sink        base picture settings v4l2 video
-4 src/doctor      base filter picture engine v4l2 settings
+4 src/sink        base picture settings v4l2 video pipewire
+4 src/doctor      base filter picture engine v4l2 settings pipewire
 4 src/control     base picture settings
 4 src/cli         base filter picture settings
 3 src/engine      base filter picture
 3 src/v4l2        base picture
 3 src/settings    base filter picture
 3 src/video       base picture
+3 src/pipewire    base picture
 2 src/picture     base
 2 src/filter      base
 1 src/base
 """
 MAX_ROOMS, MAX_FLOORS = 20, 7
-OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2", "src/video"}
+OPEN = {"src/base", "src/picture", "src/filter", "src/v4l2", "src/video", "src/pipewire"}
 
 # Rooms inside of rooms. The others see them only through their doors, if they have any.
 SUBROOMS = {"src/sink/preview": (), "src/engine/simd": (),

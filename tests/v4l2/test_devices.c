@@ -122,7 +122,7 @@ static void test_retry(void **state)
     int64_t now = now_ns();
 
     (void)state;
-    device_retry_init(&d);
+    device_retry_init(&d, &retry_device);
     assert_int_equal(device_retry_due(&d), 0);
     device_retry_fails(&d, -ENODEV, path);
     device_retry_fails(&d, -ENODEV, path);
@@ -144,7 +144,7 @@ static void test_retry_of_a_busy_device(void **state)
     struct device_retry d;
 
     (void)state;
-    device_retry_init(&d);
+    device_retry_init(&d, &retry_device);
     device_retry_fails(&d, -EBUSY, path);
     d.pauses.t_next_ns = INT64_MAX;
     assert_int_equal(device_retry_due(&d), INT64_MAX);

@@ -1,0 +1,137 @@
+#include "pipewire/connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/event.h"
+
+static void on_error(void *data, uint32_t id, int seq, int res, const char *message)
+{
+    struct pipewire_connection *c = data;
+
+    (void)seq;
+    (void)message;
+    /* The others are about an object of ours, of which its own events tell. */
+    if (id != PW_ID_CORE || res != -EPIPE)
+        return;
+    c->lost = true;
+    event_ring(c->event_fd);
+}
+
+static const struct pw_core_events core_events = {
+    .version = PW_VERSION_CORE_EVENTS,
+    .error = on_error,
+};
+
+/* The library reports to stderr what is an ordinary state here: that no daemon runs. */
+static void keep_quiet(void)
+{
+    if (!getenv("PIPEWIRE_DEBUG"))
+        pw_log_set_level(SPA_LOG_LEVEL_NONE);
+}
+
+static int make(struct pipewire_connection *c)
+{
+    /* Without it the client asks for real-time priority, over a bus. */
+    struct pw_properties *const properties = pw_properties_new("module.rt", "false", NULL);
+
+    c->loop = pw_thread_loop_new("pipewire", NULL);
+    if (!c->loop || !properties) {
+        pw_properties_free(properties);
+        return -ENOMEM;
+    }
+    c->context = pw_context_new(pw_thread_loop_get_loop(c->loop), properties, 0);
+    if (!c->context)
+        return -errno;
+    return pw_thread_loop_start(c->loop);
+}
+
+static int connect_core(struct pipewire_connection *c)
+{
+    int r = 0;
+
+    pipewire_lock(c);
+    c->core = pw_context_connect(c->context, NULL, 0);
+    if (c->core)
+        pw_core_add_listener(c->core, &c->listener, &core_events, c);
+    else
+        r = -errno;
+    pipewire_unlock(c);
+    return r;
+}
+
+int pipewire_connect(struct pipewire_connection *c, struct error *err)
+{
+    sigset_t all, before;
+    int r;
+
+    pw_init(NULL, NULL);
+    keep_quiet();
+    c->event_fd = event_open();
+    if (c->event_fd < 0)
+        return error_set(err, c->event_fd, "cannot use PipeWire: %s", strerror(-c->event_fd));
+    /* For the threads that the library starts. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    r = make(c);
+    if (r == 0)
+        r = connect_core(c);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (r == -EHOSTDOWN || r == -ENOENT || r == -ECONNREFUSED)
+        return error_set(err, -ENODEV,
+                         "PipeWire does not run in this session: try systemctl --user start "
+                         "pipewire wireplumber");
+    return r ? error_set(err, r, "cannot use PipeWire: %s", strerror(-r)) : 0;
+}
+
+void pipewire_disconnect(struct pipewire_connection *c)
+{
+    if (c->core) {
+        pipewire_lock(c);
+        spa_hook_remove(&c->listener);
+        (void)pw_core_disconnect(c->core);
+        pipewire_unlock(c);
+    }
+    if (c->loop)
+        pw_thread_loop_stop(c->loop);
+    if (c->context)
+        pw_context_destroy(c->context);
+    if (c->loop)
+        pw_thread_loop_destroy(c->loop);
+    event_close(c->event_fd);
+    pw_deinit();
+    *c = (struct pipewire_connection){.event_fd = -1};
+}
+
+void pipewire_lock(struct pipewire_connection *c)
+{
+    pw_thread_loop_lock(c->loop);
+}
+
+void pipewire_unlock(struct pipewire_connection *c)
+{
+    pw_thread_loop_unlock(c->loop);
+}
+
+int pipewire_wait(struct pipewire_connection *c, int stop_fd, int64_t t_ns)
+{
+    struct pollfd p[2] = {{.fd = stop_fd, .events = POLLIN}, {.fd = c->event_fd, .events = POLLIN}};
+
+    (void)poll(p, 2, poll_ms(t_ns, now_ns()));
+    if (event_rung(stop_fd))
+        return -ECANCELED;
+    if (event_clear(c->event_fd) || now_ns() < t_ns)
+        return 0;
+    return -ETIMEDOUT;
+}
+
+int pipewire_silent(struct error *err)
+{
+    return error_set(err, -ETIMEDOUT,
+                     "PipeWire does not answer: try systemctl --user restart "
+                     "pipewire");
+}

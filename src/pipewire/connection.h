@@ -1,0 +1,34 @@
+#pragma once
+/* A connection to PipeWire's daemon, and the thread that serves it. What it calls back runs in that
+ * thread, with the loop locked; others lock the loop for each call of the library.
+ * Context: one thread, which may be another one each time, where nothing else is said. */
+#include <stdbool.h>
+
+#include <pipewire/pipewire.h>
+
+#include "base/error.h"
+
+struct pipewire_connection {
+    struct pw_thread_loop *loop;
+    struct pw_context *context;
+    struct pw_core *core;
+    struct spa_hook listener;
+    int event_fd; /* rung when there is something new to look at */
+    bool lost;    /* the daemon has gone; guarded by the loop's lock */
+};
+
+/* @c is all zeros; to be closed in every case. -ENODEV: no daemon runs. */
+int pipewire_connect(struct pipewire_connection *c, struct error *err);
+
+/* Nothing that was made of it may be left, but on a connection that was never made. */
+void pipewire_disconnect(struct pipewire_connection *c);
+
+void pipewire_lock(struct pipewire_connection *c);
+void pipewire_unlock(struct pipewire_connection *c);
+
+/* Waits until the event is rung, which this takes back, not with the loop locked. -ECANCELED:
+ * @stop_fd is readable. -ETIMEDOUT: nothing came until @t_ns. */
+int pipewire_wait(struct pipewire_connection *c, int stop_fd, int64_t t_ns);
+
+/* The error of a daemon that takes the connection, and says no more. */
+int pipewire_silent(struct error *err);
