@@ -77,11 +77,12 @@ static void test_y4m_pictures(void **state)
 static void expect_header(const struct sink_config *config, const char *expected)
 {
     struct sink *s = open_well(&sink_y4m, config);
-    const struct frame frame = make_frame(s, 1, 0);
+    struct frame frame = make_frame(s, 1, 0);
     char text[200] = "";
     FILE *f;
 
     write_well(s, &frame);
+    frame_free(&frame);
     close_well(s);
     f = fopen(path, "rb");
     assert_non_null(f);
@@ -195,10 +196,11 @@ static void test_y4m_no_room(void **state)
 {
     const struct sink_config config = config_for("/dev/full", FRAME_YUYV, 320, 180);
     struct sink *s = open_well(&sink_y4m, &config);
-    const struct frame f = make_frame(s, 1, 0);
+    struct frame f = make_frame(s, 1, 0);
 
     (void)state;
     write_badly(s, &f, -ENOSPC, "cannot write the header of '/dev/full': No space left on device");
+    frame_free(&f);
     close_well(s);
 }
 
