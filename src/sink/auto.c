@@ -7,18 +7,20 @@
 
 static int auto_open(struct sink **ret, const struct sink_config *config, struct error *err)
 {
-    struct error other;
+    struct error none;
     int r = sink_v4l2loopback.open(ret, config, err);
 
     if (r != -ENODEV)
         return r;
-    r = sink_pipewire.open(ret, config, &other);
-    if (r == -ENODEV)
-        return error_set(err, r, "%.300s; %.180s", err->text, other.text);
-    if (r) {
-        *err = other;
-        return r;
+    none = *err;
+    r = sink_pipewire.open(ret, config, err);
+    if (r == -ENODEV) {
+        const struct error other = *err;
+
+        return error_set(err, r, "%.300s; %.180s", none.text, other.text);
     }
+    if (r)
+        return r;
     log_info("no v4l2loopback node found: the virtual camera is one of PipeWire, which Firefox, "
              "Chrome and others list only where they ask PipeWire (see bilatcam(1))");
     return 0;
