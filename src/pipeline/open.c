@@ -73,6 +73,15 @@ static int open_filtering(struct pipeline *p, struct error *err)
     return r;
 }
 
+/* Whether an output other than @but is of a kind of which a run has one. */
+static bool single_taken(const struct pipeline *p, const char *but)
+{
+    for (int i = 0; i < p->n_outputs; i++)
+        if (p->outputs[i] != but && sink_for(p->outputs[i])->single)
+            return true;
+    return false;
+}
+
 static struct sink_config sink_request(const struct pipeline *p, const char *name)
 {
     const struct source *source = p->stages.capture.source;
@@ -86,6 +95,7 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
         .depth = source ? source->depth : 0,
         .fps = p->stages.capture.fps,
         .pace = !stream_live(p->stages.stream),
+        .single_taken = single_taken(p, name),
         .stop_fd = stream_fd(p->stages.stream, STREAM_EVENT_STOP),
         .control = &p->control,
         .y4m = source ? source->y4m : NULL,

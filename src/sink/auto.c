@@ -10,7 +10,7 @@ static int auto_open(struct sink **ret, const struct sink_config *config, struct
     struct error none;
     int r = sink_v4l2loopback.open(ret, config, err);
 
-    if (r != -ENODEV)
+    if (r != -ENODEV || config->single_taken)
         return r;
     none = *err;
     r = sink_pipewire.open(ret, config, err);

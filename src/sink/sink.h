@@ -35,6 +35,7 @@ struct sink_config {
     bool pace;            /* frames come as fast as they can: the sink keeps the rate */
     int stop_fd;          /* readable once write must not wait any more */
     bool alone;           /* there is no other output: without this one nothing is seen */
+    bool single_taken;    /* another output is of a kind of which a run has one */
     const struct sink_control *control; /* lives longer than the sink */
     const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
     const char *film;     /* the file that the source reads, for what else is in it; or NULL */

@@ -71,6 +71,19 @@ test_names() {
     refused 2 'only one pipewire output' "$bilatcam" "${scene[@]}" -o pipewire: -o pipewire:two
 }
 
+# Beside a camera of PipeWire, auto is not another one.
+test_auto_beside() {
+    [ -z "$(compgen -G '/dev/video*')" ] || return 0
+    start_camera "${scene[@]}" --wait -o auto -o pipewire:
+    gets 5
+    camera_is bilatcam && ok || bad "cameras: $(property node.name)"
+    stop_camera
+    start_camera "${scene[@]}" -o auto
+    gets 5
+    expect said 'no v4l2loopback node found: the virtual camera is one of PipeWire' "auto alone"
+    stop_camera
+}
+
 # Readers can neither change what others see nor cut it off.
 test_sealed() {
     start_camera "${scene[@]}" -o pipewire:
