@@ -245,7 +245,9 @@ static bool introduce(const struct settings *s, int error)
     const bool camera = !strcmp(s->input, "auto"), loopback = has_auto_output(s);
     struct doctor_system system;
 
-    if ((error != -ENODEV && error != -EACCES) || !isatty(STDERR_FILENO))
+    /* An engine that was asked for by name may be what is missing. */
+    if ((error != -ENODEV && error != -EACCES) || strcmp(s->engine, "auto") != 0 ||
+        !isatty(STDERR_FILENO))
         return false;
     doctor_system_init(&system, engine_table);
     return doctor_introduce(&system, camera, loopback, program_invocation_name, stderr);

@@ -64,6 +64,8 @@ test_here() {
     refused 1 'no camera found: plug one in' "$bilatcam"
     script -qec "$bilatcam -i /nowhere" /dev/null < /dev/null > out
     grep -q "cannot open '/nowhere'" out && ok || bad 'an input that was named is not introduced'
+    script -qec "$bilatcam -i test: -e cuda" /dev/null < /dev/null > out
+    ! grep -q 'What is missing' out && ok || bad 'an engine that was named is what is missing'
 }
 
 run_tests
