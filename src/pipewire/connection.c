@@ -69,11 +69,11 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
     sigset_t all, before;
     int r;
 
-    pw_init(NULL, NULL);
-    keep_quiet();
     c->event_fd = event_open();
     if (c->event_fd < 0)
         return error_set(err, c->event_fd, "cannot use PipeWire: %s", strerror(-c->event_fd));
+    pw_init(NULL, NULL);
+    keep_quiet();
     /* For the threads that the library starts. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -90,6 +90,8 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
 
 void pipewire_disconnect(struct pipewire_connection *c)
 {
+    if (c->event_fd < 0)
+        return;
     if (c->core) {
         pipewire_lock(c);
         spa_hook_remove(&c->listener);

@@ -17,10 +17,11 @@ struct pipewire_connection {
     bool lost;    /* the daemon has gone; guarded by the loop's lock */
 };
 
-/* @c is all zeros; to be closed in every case. -ENODEV: no daemon runs. */
+/* @c: event_fd -1, the rest zeros. pipewire_disconnect is to follow even where this fails. -ENODEV:
+ * no daemon runs. */
 int pipewire_connect(struct pipewire_connection *c, struct error *err);
 
-/* Nothing that was made of it may be left, but on a connection that was never made. */
+/* Nothing may be left of what was made with it. Does nothing to what was never connected. */
 void pipewire_disconnect(struct pipewire_connection *c);
 
 void pipewire_lock(struct pipewire_connection *c);
