@@ -1,0 +1,81 @@
+#!/bin/bash
+# tools/run, for which GPUs it has bilatcam built: compilers, meson, ninja and GPUs are fakes.
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+tools=$(realpath "$1")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+evidence+=(told)
+
+# fake NAME <<'END' commands END
+fake() {
+    { printf '#!/bin/bash\n'; cat; } >"bin/$1"
+    chmod +x "bin/$1"
+}
+
+# machine GPUS [GPUS_OF_NVCC]: their compute capabilities, as nvidia-smi and nvcc write them.
+machine() {
+    rm -rf bin
+    mkdir bin
+    fake meson <<<'echo "meson $*" >>told; mkdir -p top/build && touch top/build/build.ninja'
+    fake ninja <<<'printf "#!/bin/sh\n" >top/build/bilatcam; chmod +x top/build/bilatcam'
+    fake nvidia-smi <<<"printf '$1'"
+    [ $# = 1 ] || fake nvcc <<<"printf 'compute_%s\n' $2"
+}
+
+# fresh_tree: nothing is built, nothing gets installed, and a GPU is what nvidia-smi lists.
+fresh_tree() {
+    rm -rf top
+    mkdir top
+    cp -r "$tools" top/tools
+    cat >>top/tools/lib.sh <<'END'
+install_missing() { :; }
+need_build_tools() { :; }
+add_cuda_to_path() { PATH=$PWD/bin:/usr/bin:/bin; }
+have_nvidia_gpu() { [ -n "$(nvidia-smi)" ]; }
+END
+}
+
+# builds PATTERN WHAT: what meson is told.
+builds() {
+    rm -f told
+    run 0 top/tools/run --version
+    expect told "$1" "$2"
+}
+
+keeps() {
+    rm -f told
+    run 0 top/tools/run --version
+    [ ! -e told ] && ok || bad "$1: built anew"
+}
+
+test_gpus() {
+    fresh_tree
+    machine '' '75 90'
+    builds '^meson setup .*/build .*-Dcuda=disabled$' 'no GPU'
+    machine '9.0\n9.0\n' '75 90'
+    builds '^meson setup --wipe .* -Dcuda=auto -Dgpu_archs=90$' 'a GPU that came'
+    keeps 'the same GPU'
+    machine '9.0\n7.5\n' '75 90'
+    builds ' -Dgpu_archs=75,90$' 'two GPUs'
+    machine '12.0\n' '75 90'
+    builds ' -Dgpu_archs=all$' 'a GPU newer than nvcc'
+    machine '[N/A]\n' '75 90'
+    keeps 'a GPU that does not tell'
+    machine '9.0\n'
+    builds '^meson setup --wipe .* -Dcuda=disabled$' 'no nvcc any more'
+}
+
+# A folder that somebody else has set up is theirs.
+test_own_folder() {
+    fresh_tree
+    machine '9.0\n' '90'
+    mkdir top/build
+    touch top/build/build.ninja
+    keeps 'a folder of the user'
+    machine ''
+    keeps 'a folder of the user, and other GPUs'
+}
+
+[ ! -e /usr/bin/nvcc ] || skip "an nvcc in /usr/bin, which cannot be hidden"
+run_tests
+summary
