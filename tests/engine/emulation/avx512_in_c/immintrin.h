@@ -25,6 +25,9 @@ union lanes {
     __m128i quarter[4];
 };
 
+/* The compiler takes minutes over kernels with all of this in them. */
+#define OPERATION static __attribute__((noinline, unused))
+
 static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
@@ -38,7 +41,7 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
         r.lane[k] = (__typeof__(r.lane[0]))(expression);
 
 #define OF_TWO(name, lane, count, expression)                                                      \
-    static inline __m512i c_##name(__m512i x, __m512i y)                                           \
+    OPERATION __m512i c_##name(__m512i x, __m512i y)                                               \
     {                                                                                              \
         const union lanes a = {.i = x}, b = {.i = y};                                              \
         EACH(lane, count, expression)                                                              \
@@ -46,7 +49,7 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
     }
 
 #define OF_FLOATS(name, expression)                                                                \
-    static inline __m512 c_##name(__m512 x, __m512 y)                                              \
+    OPERATION __m512 c_##name(__m512 x, __m512 y)                                                  \
     {                                                                                              \
         const union lanes a = {.f = x}, b = {.f = y};                                              \
         EACH(f32, 16, expression)                                                                  \
@@ -54,7 +57,7 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
     }
 
 #define SHIFT(name, lane, count, expression)                                                       \
-    static inline __m512i c_##name(__m512i x, unsigned n)                                          \
+    OPERATION __m512i c_##name(__m512i x, unsigned n)                                              \
     {                                                                                              \
         const union lanes a = {.i = x};                                                            \
         EACH(lane, count, expression)                                                              \
@@ -62,7 +65,7 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
     }
 
 #define WIDEN(name, from, to, count, lane)                                                         \
-    static inline __m512i c_##name(from x)                                                         \
+    OPERATION __m512i c_##name(from x)                                                             \
     {                                                                                              \
         union lanes a;                                                                             \
                                                                                                    \
@@ -72,7 +75,7 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
     }
 
 #define NARROW(name, to, half_type, lane, count, expression)                                       \
-    static inline half_type c_##name(__m512i x)                                                    \
+    OPERATION half_type c_##name(__m512i x)                                                        \
     {                                                                                              \
         const union lanes a = {.i = x};                                                            \
         half_type ret;                                                                             \
@@ -130,103 +133,103 @@ NARROW(cvtepi32_epi16, u16, __m256i, u16, 16, a.u32[k])
 NARROW(cvtusepi16_epi8, u8, __m256i, u8, 32, clamp(a.u16[k], 0, UINT8_MAX))
 NARROW(cvtusepi32_epi8, u8, __m128i, u8, 16, clamp(a.u32[k], 0, UINT8_MAX))
 
-static inline __m512i c_cvttps_epi32(__m512 x)
+OPERATION __m512i c_cvttps_epi32(__m512 x)
 {
     const union lanes a = {.f = x};
     EACH(s32, 16, fabsf(a.f32[k]) < 2147483648.0F ? (int32_t)a.f32[k] : INT32_MIN)
     return r.i;
 }
 
-static inline __m512 c_cvtepi32_ps(__m512i x)
+OPERATION __m512 c_cvtepi32_ps(__m512i x)
 {
     const union lanes a = {.i = x};
     EACH(f32, 16, a.s32[k])
     return r.f;
 }
 
-static inline __m512i c_sll_epi16(__m512i x, __m128i n)
+OPERATION __m512i c_sll_epi16(__m512i x, __m128i n)
 {
     return c_slli_epi16(x, (unsigned)_mm_cvtsi128_si32(n));
 }
 
-static inline __m512i c_srl_epi16(__m512i x, __m128i n)
+OPERATION __m512i c_srl_epi16(__m512i x, __m128i n)
 {
     return c_srli_epi16(x, (unsigned)_mm_cvtsi128_si32(n));
 }
 
-static inline __m512i c_set1_epi8(char v)
+OPERATION __m512i c_set1_epi8(char v)
 {
     EACH(s8, 64, v)
     return r.i;
 }
 
-static inline __m512i c_set1_epi16(short v)
+OPERATION __m512i c_set1_epi16(short v)
 {
     EACH(s16, 32, v)
     return r.i;
 }
 
-static inline __m512i c_set1_epi32(int v)
+OPERATION __m512i c_set1_epi32(int v)
 {
     EACH(s32, 16, v)
     return r.i;
 }
 
-static inline __m512 c_set1_ps(float v)
+OPERATION __m512 c_set1_ps(float v)
 {
     EACH(f32, 16, v)
     return r.f;
 }
 
-static inline __m512i c_setr_epi64(long long a, long long b, long long c, long long d, long long e,
-                                   long long f, long long g, long long h)
+OPERATION __m512i c_setr_epi64(long long a, long long b, long long c, long long d, long long e,
+                               long long f, long long g, long long h)
 {
     const long long all[8] = {a, b, c, d, e, f, g, h};
     EACH(u64, 8, all[k])
     return r.i;
 }
 
-static inline __m512i c_alignr_epi32(__m512i x, __m512i y, unsigned n)
+OPERATION __m512i c_alignr_epi32(__m512i x, __m512i y, unsigned n)
 {
     const union lanes a = {.i = x}, b = {.i = y};
     EACH(u32, 16, (unsigned)k + n < 16 ? b.u32[(unsigned)k + n] : a.u32[(unsigned)k + n - 16])
     return r.i;
 }
 
-static inline __m512i c_permutex2var_epi64(__m512i x, __m512i index, __m512i y)
+OPERATION __m512i c_permutex2var_epi64(__m512i x, __m512i index, __m512i y)
 {
     const union lanes a = {.i = x}, b = {.i = y}, at = {.i = index};
     EACH(u64, 8, (at.u64[k] & 8 ? b : a).u64[at.u64[k] % 8])
     return r.i;
 }
 
-static inline __m512i c_permutex2var_epi8(__m512i x, __m512i index, __m512i y)
+OPERATION __m512i c_permutex2var_epi8(__m512i x, __m512i index, __m512i y)
 {
     const union lanes a = {.i = x}, b = {.i = y}, at = {.i = index};
     EACH(u8, 64, (at.u8[k] & 64 ? b : a).u8[at.u8[k] % 64])
     return r.i;
 }
 
-static inline __m512i c_mask_blend_epi16(uint32_t mask, __m512i x, __m512i y)
+OPERATION __m512i c_mask_blend_epi16(uint32_t mask, __m512i x, __m512i y)
 {
     const union lanes a = {.i = x}, b = {.i = y};
     EACH(u16, 32, (mask >> k & 1 ? b : a).u16[k])
     return r.i;
 }
 
-static inline __m512i c_broadcast_i32x4(__m128i x)
+OPERATION __m512i c_broadcast_i32x4(__m128i x)
 {
     const union lanes r = {.quarter = {x, x, x, x}};
     return r.i;
 }
 
-static inline __m256i c_extracti64x4_epi64(__m512i x, int n)
+OPERATION __m256i c_extracti64x4_epi64(__m512i x, int n)
 {
     const union lanes a = {.i = x};
     return a.half[n];
 }
 
-static inline __m512i c_inserti64x4(__m512i x, __m256i y, int n)
+OPERATION __m512i c_inserti64x4(__m512i x, __m256i y, int n)
 {
     union lanes a = {.i = x};
 
@@ -234,7 +237,7 @@ static inline __m512i c_inserti64x4(__m512i x, __m256i y, int n)
     return a.i;
 }
 
-static inline __m512i c_loadu_si512(const void *p)
+OPERATION __m512i c_loadu_si512(const void *p)
 {
     __m512i r;
 
@@ -242,12 +245,12 @@ static inline __m512i c_loadu_si512(const void *p)
     return r;
 }
 
-static inline void c_storeu_si512(void *p, __m512i a)
+OPERATION void c_storeu_si512(void *p, __m512i a)
 {
     memcpy(p, &a, sizeof(a));
 }
 
-static inline __m512 c_loadu_ps(const void *p)
+OPERATION __m512 c_loadu_ps(const void *p)
 {
     __m512 r;
 
@@ -255,12 +258,12 @@ static inline __m512 c_loadu_ps(const void *p)
     return r;
 }
 
-static inline void c_storeu_ps(void *p, __m512 a)
+OPERATION void c_storeu_ps(void *p, __m512 a)
 {
     memcpy(p, &a, sizeof(a));
 }
 
-static inline __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
+OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 {
     return c_add_epi32(sum, c_madd_epi16(x, y));
 }
