@@ -54,3 +54,4 @@ void check_module(struct checkup *c);        /* v4l2loopback */
 void check_video(struct checkup *c);         /* cameras and virtual cameras */
 void check_engines(struct checkup *c);       /* GPU and CPU */
 void check_session(const struct checkup *c); /* bus, service, display */
+void check_portal(const struct checkup *c);  /* of a bus that answers; only with HAVE_CONTROL */

@@ -77,6 +77,7 @@ static void check_bus(const struct checkup *c)
     r = try_socket(&address, size);
     if (!r) {
         report_ok(c, "the user bus answers: bilatcamctl can control bilatcam");
+        check_portal(c);
         return;
     }
     report_note(c, "the user bus does not answer: %s", strerror(-r));
