@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 add start-without-camera   0.15.0          start_without_camera
-add start-without-loopback all             start_without_loopback
+add start-without-loopback "0.12.7 0.15.0" start_without_loopback
 add replug-again-and-again 0.15.0          replug_again_and_again
 add replug-slow-filter     0.15.0          replug_slow_filter
 add replug-disconnect      0.15.0          replug_disconnect

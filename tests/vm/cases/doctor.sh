@@ -1,9 +1,9 @@
 # What --doctor says of real devices, and that it disturbs none of them.
 # shellcheck shell=bash
 
-add doctor-devices  all    doctor_devices
-add doctor-stuck    0.12.7 doctor_stuck
-add doctor-unloaded 0.15.0 doctor_unloaded
+add doctor-devices  "0.12.7 0.15.0" doctor_devices
+add doctor-stuck    0.12.7          doctor_stuck
+add doctor-unloaded 0.15.0          doctor_unloaded
 
 # doctor STATUS PATTERN...: its exit status, and lines that it prints
 doctor() {

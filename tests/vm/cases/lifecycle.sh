@@ -1,12 +1,12 @@
 # Starting, stopping, dying and coming back, with clients attached.
 # shellcheck shell=bash
 
-add restart-under-reader  all    restart_under_reader
-add stuck-node            0.12.7 stuck_node
-add stop-sigint           0.15.0 stop INT
-add stop-sigterm          all    stop TERM
-add stop-camera-hangs     0.15.0 stop_camera_hangs
-add unplug-replug         0.15.0 unplug_replug
+add restart-under-reader "0.12.7 0.15.0" restart_under_reader
+add stuck-node           0.12.7          stuck_node
+add stop-sigint          0.15.0          stop INT
+add stop-sigterm         "0.12.7 0.15.0" stop TERM
+add stop-camera-hangs    0.15.0          stop_camera_hangs
+add unplug-replug        0.15.0          unplug_replug
 
 restart_under_reader() {
     local before start

@@ -3,16 +3,16 @@
 # shellcheck shell=bash
 
 add writer-was-first    all             writer_was_first
-add writer-tries        "0.13.2 0.15.0" writer_tries
+add writer-tries        0.15.0          writer_tries
 add writer-writes       all             writer_writes
-add writer-streams      all             writer_writes stream
+add writer-streams      "0.12.7 0.15.0" writer_writes stream
 add node-claimed        all             node_claimed
 add two-at-once         all             two_at_once
 add node-removed        "0.13.2 0.15.0" node_removed
 add node-made-late      "0.13.2 0.15.0" node_made_late
-add node-made-again     "0.13.2 0.15.0" node_made_again 20 "$loopback"
-add node-made-elsewhere "0.13.2 0.15.0" node_made_again 21 auto
-add module-loaded-again all             module_loaded_again
+add node-made-again     0.15.0          node_made_again 20 "$loopback"
+add node-made-elsewhere 0.15.0          node_made_again 21 auto
+add module-loaded-again "0.12.7 0.15.0" module_loaded_again
 
 # --- other writers -------------------------------------------------------------------
 

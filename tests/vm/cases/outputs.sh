@@ -1,12 +1,12 @@
 # Readers of the virtual camera, and outputs that fail for good.
 # shellcheck shell=bash
 
-add readers-come-and-go  all    readers_come_and_go
-add reader-stops         0.15.0 reader_stops
-add reader-holds-size    all    reader_holds_size
-add full-disk            0.15.0 full_disk
-add closed-pipe          0.15.0 closed_pipe
-add out-of-memory        0.15.0 out_of_memory
+add readers-come-and-go "0.12.7 0.15.0" readers_come_and_go
+add reader-stops        0.15.0          reader_stops
+add reader-holds-size   "0.12.7 0.15.0" reader_holds_size
+add full-disk           0.15.0          full_disk
+add closed-pipe         0.15.0          closed_pipe
+add out-of-memory       0.15.0          out_of_memory
 
 # --- readers -------------------------------------------------------------------------
 

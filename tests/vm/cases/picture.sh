@@ -1,7 +1,7 @@
 # The picture that clients get is, byte for byte, the one that the filter makes.
 # shellcheck shell=bash
 
-add list-devices           all             list_devices
+add list-devices           "0.12.7 0.15.0" list_devices
 add yuyv-320x180-ffmpeg    all             picture yuyv 320x180 ffmpeg
 add yuyv-640x480-ffmpeg    0.15.0          picture yuyv 640x480 ffmpeg
 add yuyv-320x180-gstreamer "0.12.7 0.15.0" picture yuyv 320x180 gstreamer

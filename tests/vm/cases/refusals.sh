@@ -1,13 +1,13 @@
 # What cannot work is refused with status 1 and one line that names the device.
 # shellcheck shell=bash
 
-add refuse-input-without-writer all             refuse_input_without_writer
+add refuse-input-without-writer "0.12.7 0.15.0" refuse_input_without_writer
 add refuse-camera-as-output     0.15.0          refuse "$camera" -i test: --fps 30 -o "$camera"
 add refuse-missing-input        0.15.0          refuse /dev/video99 -i /dev/video99 -o null:
 add refuse-missing-output       0.15.0          refuse /dev/video99 -i test: --fps 30 -o /dev/video99
 add refuse-busy-camera          0.15.0          refuse_busy_camera
 add refuse-unsupported-format   0.15.0          refuse "$camera" -i "$camera" --format mjpg -o null:
-add refuse-busy-output          "0.13.2 0.15.0" refuse_busy_output
+add refuse-busy-output          0.15.0          refuse_busy_output
 
 # refuse DEVICE OPTION...
 refuse() {

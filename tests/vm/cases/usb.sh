@@ -2,21 +2,21 @@
 # upwards everything is the kernel's own.
 # shellcheck shell=bash
 
-add usb-mjpg-1280x720        0.15.0 usb_mjpg 1280x720
-add usb-yuyv-640x480         0.15.0 usb_yuyv 640x480
-add usb-damaged-cut          0.15.0 usb_damaged mjpg cut 10
-add usb-damaged-gap          0.15.0 usb_damaged mjpg gap 10
-add usb-damaged-wrong-size   0.15.0 usb_damaged mjpg wrong-size 10
-add usb-damaged-garbage      0.15.0 usb_damaged mjpg garbage 10
-add usb-damaged-error-flag   0.15.0 usb_damaged mjpg error 10
-add usb-damaged-empty        0.15.0 usb_damaged mjpg empty 0
-add usb-damaged-short-yuyv   0.15.0 usb_damaged yuyv cut 10
-add usb-replug-same-node     0.15.0 usb_replug_same_node
-add usb-replug-other-node    0.15.0 usb_replug_other_node
-add usb-hang                 0.15.0 usb_hang
-add usb-death                0.15.0 usb_death
-add usb-old-stamps           0.15.0 usb_old_stamps
-add usb-evil-name            0.15.0 usb_evil_name
+add usb-mjpg-1280x720      0.15.0 usb_mjpg 1280x720
+add usb-yuyv-640x480       0.15.0 usb_yuyv 640x480
+add usb-damaged-cut        0.15.0 usb_damaged mjpg cut 10
+add usb-damaged-gap        0.15.0 usb_damaged mjpg gap 10
+add usb-damaged-wrong-size 0.15.0 usb_damaged mjpg wrong-size 10
+add usb-damaged-garbage    0.15.0 usb_damaged mjpg garbage 10
+add usb-damaged-error-flag 0.15.0 usb_damaged mjpg error 10
+add usb-damaged-empty      0.15.0 usb_damaged mjpg empty 0
+add usb-damaged-short-yuyv 0.15.0 usb_damaged yuyv cut 10
+add usb-replug-same-node   0.15.0 usb_replug_same_node
+add usb-replug-other-node  0.15.0 usb_replug_other_node
+add usb-hang               0.15.0 usb_hang
+add usb-death              0.15.0 usb_death
+add usb-old-stamps         0.15.0 usb_old_stamps
+add usb-evil-name          0.15.0 usb_evil_name
 
 # --- the camera ----------------------------------------------------------------------
 
