@@ -29,12 +29,16 @@ static const struct sink_ops sink_video = {.name = "video", .missing = NO_VIDEO}
 #endif
 
 #ifndef HAVE_PIPEWIRE
+#define NO_PIPEWIRE                                                                                \
+    "PipeWire is not built into this program: it needs its feature pipewire, with libpipewire "    \
+    "0.3.65 or later"
+#define source_auto source_v4l2
+#define source_pipewire no_pipewire_source
 #define sink_auto sink_v4l2loopback
 #define sink_pipewire no_pipewire_sink
-static const struct sink_ops sink_pipewire = {
-    .name = "pipewire",
-    .missing = "PipeWire is not built into this program: it needs its feature pipewire, with "
-               "libpipewire 0.3.65 or later"};
+static const struct source_ops source_pipewire = {
+    .name = "pipewire", .device = true, .reopens = true, .missing = NO_PIPEWIRE};
+static const struct sink_ops sink_pipewire = {.name = "pipewire", .missing = NO_PIPEWIRE};
 #endif
 
 /* What must have the name. */
@@ -63,10 +67,19 @@ static const struct {
     const struct source_ops *ops;
     bool (*suits)(const char *name); /* NULL: there is nothing more to ask */
 } sources[] = {
-    {"test:*", &source_pattern}, {"*", &source_network, is_url}, {"auto", &source_v4l2},
-    {"-", &source_y4m},          {"*.y4m", &source_y4m},         {"/dev/fd/*", &source_y4m},
-    {"/dev/stdin", &source_y4m}, {"*", &source_video, is_video}, {"/dev/*", &source_v4l2},
-    {"*/*", &source_y4m},        {"*", &source_y4m, exists},     {"*", &source_v4l2},
+    {"test:*", &source_pattern},
+    {"pipewire:*", &source_pipewire},
+    {"*", &source_network, is_url},
+    {"auto", &source_auto},
+    {"-", &source_y4m},
+    {"*.y4m", &source_y4m},
+    {"/dev/fd/*", &source_y4m},
+    {"/dev/stdin", &source_y4m},
+    {"*", &source_video, is_video},
+    {"/dev/*", &source_v4l2},
+    {"*/*", &source_y4m},
+    {"*", &source_y4m, exists},
+    {"*", &source_v4l2},
 };
 
 static const struct {

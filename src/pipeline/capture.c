@@ -85,8 +85,8 @@ static int open_source(struct capture *c, const char *name, bool again, struct e
 
     if (r)
         return r;
-    if (!strcmp(c->request.name, "auto"))
-        (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
+    (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
+    c->retry.limits = c->source->ops->unannounced ? &retry_unannounced : &retry_device;
     return 0;
 }
 
@@ -149,10 +149,10 @@ static void set_state(struct capture *c, enum stream_state state, const char *re
 }
 
 /* "auto" means the camera that there was, and any other only after a while: one that is replugged
- * comes back. */
+ * comes back. The same goes for other names that leave the choice. */
 static bool may_take_other(const struct capture *c)
 {
-    return !strcmp(c->request.name, "auto") && *c->found;
+    return *c->found && strcmp(c->found, c->request.name) != 0;
 }
 
 /* Adds what tells of the camera's release to what the thread waits for. */
@@ -206,7 +206,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
     c->request = *request;
     c->stretch = (struct stretch){.min = request->levels[0], .max = request->levels[1]};
     c->wait_fd = -1;
-    device_retry_init(&c->retry, &retry_device);
+    device_retry_init(&c->retry, request->ops->unannounced ? &retry_unannounced : &retry_device);
     if (pthread_mutex_init(&c->lock, NULL))
         return error_set(err, -ENOMEM, "out of memory");
     r = open_wait_fd(c);
@@ -328,7 +328,7 @@ static bool try_to_open(struct capture *c)
     device_release_stop(&c->retry.release);
     r = open_source(c, other ? c->found : c->request.name, true, &err);
     if (r && r != -ECANCELED && other && now_ns() - c->t_lost_ns >= OTHER_NS)
-        r = open_source(c, "auto", true, &err);
+        r = open_source(c, c->request.name, true, &err);
     if (r == 0) {
         r = prepare_pictures(c);
         if (r) {

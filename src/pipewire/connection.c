@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/event.h"
 
 static void on_error(void *data, uint32_t id, int seq, int res, const char *message)
@@ -22,8 +21,19 @@ static void on_error(void *data, uint32_t id, int seq, int res, const char *mess
     event_ring(c->event_fd);
 }
 
+static void on_done(void *data, uint32_t id, int seq)
+{
+    struct pipewire_connection *c = data;
+
+    if (id != PW_ID_CORE)
+        return;
+    c->answered = seq;
+    event_ring(c->event_fd);
+}
+
 static const struct pw_core_events core_events = {
     .version = PW_VERSION_CORE_EVENTS,
+    .done = on_done,
     .error = on_error,
 };
 
@@ -129,6 +139,33 @@ int pipewire_wait(struct pipewire_connection *c, int stop_fd, int64_t t_ns)
     if (event_clear(c->event_fd) || now_ns() < t_ns)
         return 0;
     return -ETIMEDOUT;
+}
+
+int pipewire_round_trip(struct pipewire_connection *c, int stop_fd, struct error *err)
+{
+    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
+    bool answered = false;
+    int question, r = 0;
+
+    pipewire_lock(c);
+    question = pw_core_sync(c->core, PW_ID_CORE, 0);
+    pipewire_unlock(c);
+    while (r == 0 && !answered) {
+        r = pipewire_wait(c, stop_fd, t_end_ns);
+        if (r)
+            return r == -ETIMEDOUT ? pipewire_silent(err) : error_set(err, r, "stopped");
+        pipewire_lock(c);
+        answered = c->answered == question;
+        if (c->lost)
+            r = pipewire_ended(err);
+        pipewire_unlock(c);
+    }
+    return r;
+}
+
+int pipewire_ended(struct error *err)
+{
+    return error_set(err, -ENODEV, "PipeWire has ended");
 }
 
 int pipewire_silent(struct error *err)

@@ -6,7 +6,11 @@
 
 #include <pipewire/pipewire.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+
+#define PIPEWIRE_NODE_NAME "bilatcam"     /* of our own cameras, or begins it, before a point */
+#define PIPEWIRE_ANSWER_NS (5 * NS_PER_S) /* the daemon answers within milliseconds */
 
 struct pipewire_connection {
     struct pw_thread_loop *loop;
@@ -15,6 +19,7 @@ struct pipewire_connection {
     struct spa_hook listener;
     int event_fd; /* rung when there is something new to look at */
     bool lost;    /* the daemon has gone; guarded by the loop's lock */
+    int answered; /* the last question that it answered; likewise */
 };
 
 /* @c: event_fd -1, the rest zeros. pipewire_disconnect is to follow even where this fails. -ENODEV:
@@ -31,5 +36,12 @@ void pipewire_unlock(struct pipewire_connection *c);
  * @stop_fd is readable. -ETIMEDOUT: nothing came until @t_ns. */
 int pipewire_wait(struct pipewire_connection *c, int stop_fd, int64_t t_ns);
 
+/* Waits until the daemon has told all that it was asked before, not with the loop locked.
+ * -ECANCELED as above; -ETIMEDOUT: it does not answer; -ENODEV: it has gone. */
+int pipewire_round_trip(struct pipewire_connection *c, int stop_fd, struct error *err);
+
 /* The error of a daemon that takes the connection, and says no more. */
 int pipewire_silent(struct error *err);
+
+/* That of a daemon that took the connection, and has gone. */
+int pipewire_ended(struct error *err);

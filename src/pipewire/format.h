@@ -6,7 +6,7 @@
 
 #define PIPEWIRE_MAX_BROWSER_SIDE 4096 /* browsers take no more, each way */
 
-/* Whether it is one that is offered. */
+/* Whether it is one that our own cameras offer. */
 bool pipewire_carries(enum frame_format format);
 
 /* Pictures of @format as a choice for readers, of rows that are packed, in the size of @like and
@@ -14,5 +14,14 @@ bool pipewire_carries(enum frame_format format);
 const struct spa_pod *pipewire_offer(struct spa_pod_builder *b, enum frame_format format,
                                      const struct frame *like, struct fraction fps);
 
-/* What was agreed on, with packed rows and without planes. False: none of those. */
-bool pipewire_agreed(const struct spa_pod *param, struct frame *ret);
+/* Pictures of @format as what is wanted: of @width x @height, 0x0 being any, and at @fps, 0/0 being
+ * any rate. NULL: PipeWire has no such format. */
+const struct spa_pod *pipewire_request(struct spa_pod_builder *b, enum frame_format format,
+                                       int width, int height, struct fraction fps);
+
+/* What was agreed on, with packed rows and without planes, and its rate, which may be unknown. A
+ * side beyond FRAME_MAX_SIDE is one more than that. False: none that the program knows. */
+bool pipewire_agreed(const struct spa_pod *param, struct frame *ret, struct fraction *ret_fps);
+
+/* The format of a subtype of media and, if that is raw, of a format of video; or -1. */
+int pipewire_format_of(uint32_t subtype, uint32_t video);

@@ -38,10 +38,9 @@ const struct key key_table[] = {
      TEXT(input),
      .default_text = "auto",
      .reopens = true,
-     .help =
-         "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words), a video or "
-         "picture FILE, a URL (rtsp://, http:// and others; live or a film), - for standard input "
-         "(y4m), or test:[scene=NAME,noise=N,seed=N]"},
+     .help = "camera (auto, /dev/videoN, /dev/v4l/by-id/NAME, or its name in words; "
+             "pipewire:[NAME]), a video or picture FILE, a URL (rtsp://, http:// and others; live "
+             "or a film), - for standard input (y4m), or test:[scene=NAME,noise=N,seed=N]"},
     {.name = "output",
      .letter = 'o',
      .argument = "DST",

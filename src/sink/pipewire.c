@@ -24,9 +24,7 @@
 #include "sink/sink.h"
 #include "sink/turns.h"
 
-#define NODE_NAME "bilatcam"      /* by which browsers remember a camera */
 #define PRIORITY "1100"           /* of the default camera; those of V4L2 have up to 1000 */
-#define ANSWER_NS (5 * NS_PER_S)  /* the daemon makes the node within milliseconds */
 #define HUNG_NS (300 * NS_PER_MS) /* a reader that keeps all buffers for so long has hung */
 #define MAX_BUFFERS 8             /* some readers take as many as they are let */
 #define MAX_NAME 127              /* bytes of what people see */
@@ -92,11 +90,12 @@ static void ask_for_buffers(struct pipewire *p)
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     struct pipewire *p = data;
+    struct fraction fps;
 
     if (id != SPA_PARAM_Format)
         return;
     p->agreed = (struct frame){.width = 0};
-    if (!param || !pipewire_agreed(param, &p->agreed))
+    if (!param || !pipewire_agreed(param, &p->agreed, &fps))
         return;
     p->size = frame_layout_packed(&p->agreed);
     ask_for_buffers(p);
@@ -201,8 +200,8 @@ static struct pw_properties *node_properties(const char *name, const char *insta
         PRIORITY, PW_KEY_MEDIA_ICON_NAME, "camera-web", NULL);
 
     if (ret)
-        (void)pw_properties_setf(ret, PW_KEY_NODE_NAME, NODE_NAME "%s%s", *instance ? "." : "",
-                                 instance);
+        (void)pw_properties_setf(ret, PW_KEY_NODE_NAME, PIPEWIRE_NODE_NAME "%s%s",
+                                 *instance ? "." : "", instance);
     return ret;
 }
 
@@ -215,7 +214,8 @@ static int connect_stream(struct pipewire *p, const char *name, const char *inst
     const struct spa_pod *offers[2];
     uint32_t n = 0;
 
-    p->stream = pw_stream_new(p->connection.core, NODE_NAME, node_properties(name, instance));
+    p->stream =
+        pw_stream_new(p->connection.core, PIPEWIRE_NODE_NAME, node_properties(name, instance));
     if (!p->stream)
         return -errno;
     pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
@@ -230,7 +230,7 @@ static int connect_stream(struct pipewire *p, const char *name, const char *inst
 static int trouble(const struct pipewire *p, struct error *err)
 {
     if (p->connection.lost)
-        return error_set(err, -ENODEV, "PipeWire has ended");
+        return pipewire_ended(err);
     if (p->failed)
         return error_set(err, p->failed, "PipeWire camera: no memory for its readers: %s",
                          strerror(-p->failed));
@@ -240,7 +240,7 @@ static int trouble(const struct pipewire *p, struct error *err)
 /* A daemon that is stopped takes every connection. */
 static int wait_for_node(struct pipewire *p, struct error *err)
 {
-    const int64_t t_end_ns = now_ns() + ANSWER_NS;
+    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
     bool there = false;
     int r = 0;
 

@@ -15,14 +15,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "source/camera.h"
+#include "source/wishes.h"
 #include "v4l2/hints.h"
-#include "v4l2/modes.h"
 #include "v4l2/node.h"
 
 #define WANTED_BUFFERS 4 /* one lent, one being filled, two for jitter */
 
-#define HANG_INTERVALS 5
-#define HANG_NS NS_PER_S
 #define START_NS (3 * NS_PER_S) /* to the first frame: USB cameras take up to two seconds */
 
 static int map_buffer(struct camera *c, uint32_t index, struct error *err)
@@ -220,14 +218,6 @@ static struct camera *camera_create(const struct source_config *config)
     return c;
 }
 
-static int64_t hang_ns(struct fraction fps)
-{
-    const int64_t millifps = v4l2_millifps(fps);
-    const int64_t hang = millifps ? HANG_INTERVALS * 1000 * NS_PER_S / millifps : 0;
-
-    return hang > HANG_NS ? hang : HANG_NS;
-}
-
 static int camera_open(struct source **ret, const struct source_config *config, struct error *err)
 {
     struct camera *c = camera_create(config);
@@ -244,7 +234,7 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     r = camera_setup(c, config, err);
     if (r < 0)
         goto error;
-    c->timeout_ns = hang_ns(c->base.fps);
+    c->timeout_ns = source_hang_ns(c->base.fps);
     r = map_buffers(c, err);
     if (r < 0)
         goto error;
@@ -252,7 +242,7 @@ static int camera_open(struct source **ret, const struct source_config *config, 
     if (r < 0)
         goto error;
     if (!config->again)
-        camera_warn(c, config);
+        source_warn(&c->base, config);
     if (strcmp(config->name, "auto"))
         (void)snprintf(c->base.reopen, sizeof(c->base.reopen), "%s", config->name);
     else if (!v4l2_stable_name(c->path, c->base.reopen, sizeof(c->base.reopen)))

@@ -38,9 +38,6 @@ struct camera {
  * @c->base and @c->layout. @c->path and @c->fd are set before. */
 int camera_setup(struct camera *c, const struct source_config *config, struct error *err);
 
-/* Tells of a size or rate that was asked for and is not what came. */
-void camera_warn(const struct camera *c, const struct source_config *config);
-
 /* The error to return when @what failed with @code, which it had no reason to: -ENODEV if
  * the camera is gone, -EBUSY, else -EIO. */
 int camera_error(const struct camera *c, const char *what, int code, struct error *err);

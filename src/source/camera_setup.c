@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "config-build.h"
 #include "v4l2/modes.h"
@@ -202,18 +201,4 @@ int camera_setup(struct camera *c, const struct source_config *config, struct er
     c->base.height = c->layout.height;
     c->base.colour = c->layout.colour;
     return r;
-}
-
-void camera_warn(const struct camera *c, const struct source_config *config)
-{
-    const struct frame *f = &c->layout;
-    const struct fraction fps = c->base.fps;
-
-    if (config->width && (f->width != config->width || f->height != config->height))
-        log_warning("%s gives no %dx%d: using %dx%d", c->base.name, config->width, config->height,
-                    f->width, f->height);
-    if (v4l2_millifps(config->fps) && v4l2_millifps(fps) && v4l2_fps_differ(config->fps, fps))
-        log_warning("%s gives no %.4g fps at %dx%d: using %.4g fps", c->base.name,
-                    (double)v4l2_millifps(config->fps) / 1000, f->width, f->height,
-                    (double)v4l2_millifps(fps) / 1000);
 }

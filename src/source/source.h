@@ -44,6 +44,7 @@ struct source_ops {
     const char *name;
     const char *missing; /* in words, why it is not built in: no function is set then; or NULL */
     bool device;         /* may go and come back: is waited for, and closed while nobody looks */
+    bool unannounced;    /* nothing changes in /dev when it comes back */
     bool file;           /* reads what must not be written meanwhile */
     bool reopens;        /* can take the place of another source while frames flow, if it is live */
 
@@ -72,3 +73,6 @@ extern const struct source_ops source_pattern;
 /* Linked only where HAVE_VIDEO is set. */
 extern const struct source_ops source_video;
 extern const struct source_ops source_network;
+/* Linked only where HAVE_PIPEWIRE is set. */
+extern const struct source_ops source_pipewire;
+extern const struct source_ops source_auto; /* the one of what it opens does the rest */

@@ -12,8 +12,6 @@
 #include "config-build.h"
 #include "v4l2/hints.h"
 
-#define LOOPBACK_DRIVER "v4l2 loopback"
-
 /* An older stamp is taken for nonsense: no driver holds frames for so long. */
 #define STAMP_MAX_AGE_NS (5 * NS_PER_S)
 
@@ -72,7 +70,7 @@ static enum v4l2_kind kind_of(const struct v4l2_node *n)
 {
     const uint32_t camera = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
 
-    if (!strcmp(n->driver, LOOPBACK_DRIVER))
+    if (!strcmp(n->driver, V4L2_LOOPBACK_DRIVER))
         return V4L2_KIND_LOOPBACK;
     /* It offers formats that are not those of the sensor at its other end, YUYV among them. */
     if (n->caps & V4L2_CAP_IO_MC)

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "picture/frame.h"
 
+#define V4L2_LOOPBACK_DRIVER "v4l2 loopback"
+
 enum v4l2_kind {
     V4L2_KIND_CAMERA,   /* gives pictures by streaming */
     V4L2_KIND_LOOPBACK, /* made by v4l2loopback, whatever it can do at the moment */

@@ -49,6 +49,7 @@ end_session() {
 
 # start_camera OPTION...: of bilatcam, which says it in the file said, until it runs.
 start_camera() {
+    : >said
     "$bilatcam" "$@" >out 2>said </dev/null &
     camera_pid=$!
     wait_for said ' -> ' || bad "bilatcam does not start"
@@ -102,3 +103,10 @@ for o in json.load(sys.stdin):
 camera_is() { [ "$(property node.name)" = "$1" ]; }
 
 descriptors() { find "/proc/$camera_pid/fd" -type l | wc -l; }
+
+# expect_growth FILE
+expect_growth() {
+    grown_from=$(stat -c %s "$1")
+    wait_until grown "$1" && ok || bad "$1 does not grow"
+}
+grown() { [ "$(stat -c %s "$1")" -gt $((grown_from + 50000)) ]; }

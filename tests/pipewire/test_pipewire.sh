@@ -232,13 +232,6 @@ test_daemon_hangs() {
     end_reader
 }
 
-# expect_growth FILE
-expect_growth() {
-    grown_from=$(stat -c %s "$1")
-    wait_until grown "$1" && ok || bad "$1 does not grow"
-}
-grown() { [ "$(stat -c %s "$1")" -gt $((grown_from + 50000)) ]; }
-
 test_no_daemon() {
     end_session
     refused 1 'PipeWire does not run in this session' "$bilatcam" "${scene[@]}" -o pipewire:

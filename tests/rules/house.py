@@ -20,7 +20,7 @@ ROOMS = """
 6 tools           base filter picture settings engine cli ctl
 5 src/pipeline    base filter picture engine v4l2 settings source sink
 5 src/ctl         base picture settings cli control
-4 src/source      base picture v4l2 video
+4 src/source      base picture v4l2 video pipewire
 4 cuda            base filter picture engine
 4 src/sink        base picture settings v4l2 video pipewire
 4 src/doctor      base filter picture engine v4l2 settings pipewire

@@ -1,0 +1,47 @@
+#pragma once
+/* The cameras that PipeWire knows: nodes of the class Video/Source.
+ * Context: one thread, not with the loop locked; what the daemon tells of them is guarded by the
+ * loop's lock. */
+#include <stdint.h>
+
+#include "pipewire/connection.h"
+
+#define PIPEWIRE_MAX_NODES 64
+
+struct pipewire_nodes;
+
+struct pipewire_node {
+    struct pipewire_nodes *nodes;
+    struct pw_proxy *proxy;
+    struct spa_hook listener;
+    uint32_t id, client;
+    char serial[24];       /* a number that no other one ever has; or empty */
+    char name[256];        /* the same each time that it is there */
+    char description[128]; /* what people see, printable */
+    char path[64];         /* of its device of Video4Linux; or empty */
+    char driver[24];       /* of that; or empty */
+    int priority;          /* for the default camera */
+    bool camera;           /* by its role: others show screens */
+    bool own;              /* made by this program, here or in another process */
+    bool gone;
+};
+
+struct pipewire_nodes {
+    struct pipewire_connection *connection;
+    struct pw_registry *registry;
+    struct spa_hook listener;
+    struct pipewire_node node[PIPEWIRE_MAX_NODES];
+    int n;
+    uint32_t own_client[8]; /* the connections of this process */
+    int n_own;
+};
+
+/* Finds those that there are, and notes from then on which are gone. @n: all zeros; it stays where
+ * it is, and pipewire_nodes_finish is to follow even where this fails. Errors as of
+ * pipewire_round_trip. */
+int pipewire_nodes_find(struct pipewire_nodes *n, struct pipewire_connection *c, int stop_fd,
+                        struct error *err);
+void pipewire_nodes_finish(struct pipewire_nodes *n);
+
+/* Whether it is called @name: by its description, its name, its serial number or its id. */
+bool pipewire_node_is_called(const struct pipewire_node *n, const char *name);

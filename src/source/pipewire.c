@@ -1,0 +1,449 @@
+/* DESIGN
+ * One stream of PipeWire, which its session manager links to the camera. The library tells in a
+ * thread of its own that there are pictures; read() takes all of them and lends the newest in
+ * place. That memory may be taken away whenever the loop runs, so the loop's lock is held while a
+ * picture is lent, for the few milliseconds of its conversion. What is in it was written by another
+ * program, so every figure is checked, and read only once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <spa/param/buffers.h>
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/log.h"
+#include "pipewire/connection.h"
+#include "pipewire/format.h"
+#include "pipewire/nodes.h"
+#include "source/pipewire_camera.h"
+#include "source/source.h"
+#include "source/wishes.h"
+#include "v4l2/node.h"
+
+#define START_NS (5 * NS_PER_S) /* to the first frame */
+#define STATIC_NS                                                                                  \
+    (10 * NS_PER_S) /* between those of what has no rate: a screen that stands still */
+#define STAMP_MAX_AGE_NS (5 * NS_PER_S) /* an older stamp is taken for nonsense */
+#define MAX_READY 64                    /* more than there can be buffers */
+
+struct pipewire_source {
+    struct source base;
+    struct pipewire_connection connection;
+    struct pipewire_nodes nodes;
+    const struct pipewire_node *node; /* the camera */
+    struct pw_stream *stream;
+    struct spa_hook listener;
+    int stop_fd;
+    int64_t timeout_ns; /* between frames */
+    bool started;       /* a frame has come */
+    uint64_t n_taken;
+    struct pw_buffer *lent; /* while there is one, the thread that reads has the loop's lock */
+
+    /* Guarded by the loop's lock. */
+    enum pw_stream_state state;
+    char trouble[160];   /* why it is in the state of an error */
+    struct frame agreed; /* what frames look like; width 0 = not known yet */
+    struct fraction fps; /* of those */
+    bool changed;        /* they look different now */
+};
+
+/* --- what the daemon tells, with the loop locked --- */
+
+static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state state,
+                     const char *error)
+{
+    struct pipewire_source *p = data;
+
+    (void)old;
+    p->state = state;
+    (void)snprintf(p->trouble, sizeof(p->trouble), "%s", error ? error : "no reason");
+    event_ring(p->connection.event_fd);
+}
+
+/* The camera says how large its buffers are. */
+static void ask_for_buffers(struct pipewire_source *p)
+{
+    uint8_t memory[512];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
+    const struct spa_pod *params[2];
+
+    params[0] = spa_pod_builder_add_object(
+        &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 1, 32), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
+    params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+                                           SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
+                                           SPA_PARAM_META_size,
+                                           SPA_POD_Int(sizeof(struct spa_meta_header)));
+    (void)pw_stream_update_params(p->stream, params, 2);
+}
+
+static void on_param(void *data, uint32_t id, const struct spa_pod *param)
+{
+    struct pipewire_source *p = data;
+    struct fraction fps = {0, 0};
+    struct frame f;
+
+    /* It is also cleared when the camera goes, and when it rests. */
+    if (id != SPA_PARAM_Format || !param)
+        return;
+    p->changed =
+        !pipewire_agreed(param, &f, &fps) || (p->agreed.width && !frame_alike(&f, &p->agreed));
+    if (!p->changed) {
+        p->agreed = f;
+        p->fps = fps;
+        ask_for_buffers(p);
+    }
+    event_ring(p->connection.event_fd);
+}
+
+static void on_process(void *data)
+{
+    struct pipewire_source *p = data;
+
+    event_ring(p->connection.event_fd);
+}
+
+static const struct pw_stream_events stream_events = {
+    .version = PW_VERSION_STREAM_EVENTS,
+    .state_changed = on_state,
+    .param_changed = on_param,
+    .process = on_process,
+};
+
+/* Why nothing more will come. With the loop locked. */
+static int trouble(const struct pipewire_source *p, struct error *err)
+{
+    const char *const name = p->node->description;
+
+    if (p->connection.lost)
+        return pipewire_ended(err);
+    if (p->node->gone)
+        return error_set(err, -ENODEV, "camera '%s' has gone", name);
+    if (p->state == PW_STREAM_STATE_ERROR)
+        return error_set(err, -EIO, "PipeWire gives no pictures of '%s': %s", name, p->trouble);
+    if (p->state == PW_STREAM_STATE_UNCONNECTED)
+        return error_set(err, -EIO, "PipeWire gives no more pictures of '%s'", name);
+    if (p->changed)
+        return error_set(err, -EIO, "the pictures of '%s' have changed", name);
+    return 0;
+}
+
+/* --- opening and closing --- */
+
+static void pipewire_release(struct source *s)
+{
+    struct pipewire_source *p = (struct pipewire_source *)s;
+
+    if (!p->lent)
+        return;
+    (void)pw_stream_queue_buffer(p->stream, p->lent);
+    p->lent = NULL;
+    pipewire_unlock(&p->connection);
+}
+
+static void pipewire_close(struct source *s)
+{
+    struct pipewire_source *p = (struct pipewire_source *)s;
+
+    if (!p)
+        return;
+    pipewire_release(s);
+    if (p->stream) {
+        pipewire_lock(&p->connection);
+        pw_stream_destroy(p->stream);
+        pipewire_unlock(&p->connection);
+    }
+    pipewire_nodes_finish(&p->nodes);
+    pipewire_disconnect(&p->connection);
+    free(p);
+}
+
+/* No other camera may take the place of one that goes: it could be our own. */
+static struct pw_properties *stream_properties(const struct pipewire_node *node)
+{
+    return pw_properties_new(
+        PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Camera",
+        PW_KEY_NODE_NAME, PIPEWIRE_NODE_NAME ".input", PW_KEY_TARGET_OBJECT,
+        *node->serial ? node->serial : node->name, "node.dont-fallback", "true", NULL);
+}
+
+static int connect_stream(struct pipewire_source *p, const struct source_config *config,
+                          struct error *err)
+{
+    uint8_t memory[4096];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
+    const struct spa_pod *requests[PIPEWIRE_MAX_REQUESTS];
+    const int n = pipewire_camera_request(p->node, config, &b, requests, err);
+    int r;
+
+    if (n < 0)
+        return n;
+    pipewire_lock(&p->connection);
+    p->state = PW_STREAM_STATE_CONNECTING;
+    p->stream = pw_stream_new(p->connection.core, PIPEWIRE_NODE_NAME, stream_properties(p->node));
+    r = p->stream ? 0 : -errno;
+    if (p->stream) {
+        pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
+        r = pw_stream_connect(p->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
+                              PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS |
+                                  PW_STREAM_FLAG_DONT_RECONNECT,
+                              requests, (uint32_t)n);
+    }
+    pipewire_unlock(&p->connection);
+    return r < 0 ? error_set(err, r, "PipeWire gives no pictures of '%s': %s", p->node->description,
+                             strerror(-r))
+                 : 0;
+}
+
+static int wait_for_format(struct pipewire_source *p, struct error *err)
+{
+    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
+    bool there = false;
+    int r = 0;
+
+    while (r == 0 && !there) {
+        r = pipewire_wait(&p->connection, p->stop_fd, t_end_ns);
+        if (r == -ETIMEDOUT)
+            return error_set(err, r,
+                             "PipeWire does not connect '%s': its session manager (WirePlumber) "
+                             "does not run, or another program has the camera in a format that "
+                             "bilatcam does not take",
+                             p->node->description);
+        if (r)
+            return error_set(err, r, "stopped");
+        pipewire_lock(&p->connection);
+        r = trouble(p, err);
+        there = p->agreed.width;
+        pipewire_unlock(&p->connection);
+    }
+    return r;
+}
+
+/* What the camera gives. With the loop locked. */
+static int adopt(struct pipewire_source *p, const char *given, struct error *err)
+{
+    const struct frame *const f = &p->agreed;
+    const char *const problem = frame_size_problem(f->width, f->height);
+    const char *const name = *p->node->name ? p->node->name : p->node->serial;
+    struct source *const s = &p->base;
+
+    (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->node->description);
+    (void)snprintf(s->reopen, sizeof(s->reopen), "pipewire:%s", *given ? given : name);
+    if (problem)
+        return error_set(err, -EINVAL, "%s gives %dx%d, which cannot be used: %s", s->name,
+                         f->width, f->height, problem);
+    s->format = f->format;
+    s->width = f->width;
+    s->height = f->height;
+    s->colour = f->colour;
+    s->fps = p->fps.num && p->fps.den ? p->fps : (struct fraction){0, 0};
+    p->timeout_ns = s->fps.num ? source_hang_ns(s->fps) : STATIC_NS;
+    return 0;
+}
+
+static int open_camera(struct pipewire_source *p, const struct source_config *config,
+                       struct error *err)
+{
+    const char *const name = strchr(config->name, ':') + 1;
+    int r = pipewire_connect(&p->connection, err);
+
+    if (r == 0)
+        r = pipewire_nodes_find(&p->nodes, &p->connection, p->stop_fd, err);
+    if (r == 0)
+        r = pipewire_camera_choose(&p->nodes, name, &p->node, err);
+    if (r == 0)
+        r = connect_stream(p, config, err);
+    if (r == 0)
+        r = wait_for_format(p, err);
+    if (r)
+        return r;
+    pipewire_lock(&p->connection);
+    r = adopt(p, name, err);
+    pipewire_unlock(&p->connection);
+    return r;
+}
+
+static int pipewire_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    struct pipewire_source *p = calloc(1, sizeof(*p));
+    int r;
+
+    if (!p)
+        return error_set(err, -ENOMEM, "cannot open '%s': out of memory", config->name);
+    p->base.ops = &source_pipewire;
+    p->base.live = true;
+    p->connection.event_fd = -1;
+    p->stop_fd = config->stop_fd;
+    r = open_camera(p, config, err);
+    if (r) {
+        pipewire_close(&p->base);
+        return r;
+    }
+    if (!config->again)
+        source_warn(&p->base, config);
+    log_debug("%s: %s %dx%d", p->base.name, format_table[p->base.format].name, p->base.width,
+              p->base.height);
+    *ret = &p->base;
+    return 0;
+}
+
+/* --- frames, with the loop locked --- */
+
+/* Whether the memory that is mapped is there: a shorter file would end the program. */
+static bool has_memory(const struct spa_data *d)
+{
+    struct stat st;
+
+    if (!d->data)
+        return false;
+    return d->type != SPA_DATA_MemFd || fstat((int)d->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+           (uint64_t)st.st_size >= (uint64_t)d->mapoffset + d->maxsize;
+}
+
+/* Sets strides from that of the first plane, and returns the bytes that a whole picture has: the
+ * padding of the last row may be missing. 0: rows are too short. */
+static size_t lay_out(struct frame *f, int32_t stride)
+{
+    const size_t first = frame_row_bytes(f, 0);
+    size_t bytes = 0;
+
+    if (stride < 0 || (stride && (size_t)stride < first))
+        return 0;
+    for (int i = 0; i < format_table[f->format].planes; i++) {
+        const size_t row = frame_row_bytes(f, i);
+
+        f->stride[i] = stride ? (size_t)stride * row / first : row;
+        if (i == format_table[f->format].planes - 1)
+            bytes -= f->stride[i] - row;
+        bytes += f->stride[i] * (size_t)frame_plane_rows(f, i);
+    }
+    return bytes;
+}
+
+/* A stamp of another clock, or none, is now. */
+static int64_t stamp_of(const struct spa_meta_header *header)
+{
+    const int64_t now = now_ns();
+
+    return header && header->pts > 0 && header->pts <= now && header->pts > now - STAMP_MAX_AGE_NS
+               ? header->pts
+               : now;
+}
+
+/* False: the frame is damaged. */
+static bool describe(const struct pipewire_source *p, const struct pw_buffer *buffer,
+                     struct frame *ret)
+{
+    const struct spa_buffer *const b = buffer->buffer;
+    const struct spa_meta_header *const header =
+        spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*header));
+    const struct spa_data *const d = &b->datas[0];
+    struct spa_chunk chunk;
+    size_t bytes;
+
+    if (b->n_datas < 1 || !has_memory(d))
+        return false;
+    chunk = *(const volatile struct spa_chunk *)d->chunk;
+    if (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED ||
+        (header && header->flags & SPA_META_HEADER_FLAG_CORRUPTED) || chunk.offset > d->maxsize ||
+        chunk.size > d->maxsize - chunk.offset)
+        return false;
+    *ret = p->agreed;
+    ret->plane[0] = (uint8_t *)d->data + chunk.offset;
+    ret->bytes = chunk.size;
+    ret->t_capture_ns = stamp_of(header);
+    if (ret->format == FRAME_MJPG)
+        return v4l2_jpeg_plausible(ret->plane[0], ret->bytes);
+    bytes = lay_out(ret, chunk.stride);
+    if (!bytes || chunk.size < bytes)
+        return false;
+    frame_attach(ret, ret->plane[0]);
+    return true;
+}
+
+/* The newest whole frame of those that are ready. False: there is none. */
+static bool take_newest(struct pipewire_source *p, struct frame *ret)
+{
+    struct pw_buffer *buffer;
+    struct frame f;
+
+    for (int i = 0; i < MAX_READY && (buffer = pw_stream_dequeue_buffer(p->stream)); i++) {
+        p->n_taken++;
+        if (!describe(p, buffer, &f)) {
+            p->base.n_bad++;
+            (void)pw_stream_queue_buffer(p->stream, buffer);
+            continue;
+        }
+        if (p->lent) {
+            p->base.n_dropped++;
+            (void)pw_stream_queue_buffer(p->stream, p->lent);
+        }
+        p->lent = buffer;
+        *ret = f;
+        ret->seq = p->n_taken - 1;
+    }
+    return p->lent;
+}
+
+/* 1: there was none. With one, the loop stays locked. */
+static int try_to_take(struct pipewire_source *p, struct frame *ret, struct error *err)
+{
+    int r;
+
+    pipewire_lock(&p->connection);
+    r = trouble(p, err);
+    if (r == 0 && take_newest(p, ret))
+        return 0;
+    pipewire_unlock(&p->connection);
+    return r ? r : 1;
+}
+
+static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
+{
+    struct pipewire_source *p = (struct pipewire_source *)s;
+    const int64_t deadline = now_ns() + (p->started ? p->timeout_ns : START_NS);
+
+    pipewire_release(s);
+    for (;;) {
+        int r;
+
+        if (event_rung(p->stop_fd))
+            return error_set(err, -ECANCELED, "stopped");
+        r = try_to_take(p, ret, err);
+        if (r == 0)
+            break;
+        if (r < 0)
+            return r;
+        if (now_ns() >= deadline)
+            return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures",
+                             p->node->description);
+        (void)pipewire_wait(&p->connection, p->stop_fd, deadline);
+    }
+    p->started = true;
+    return 0;
+}
+
+static int pipewire_truth(const struct source *s, uint64_t seq, struct frame *clean)
+{
+    (void)s;
+    (void)seq;
+    (void)clean;
+    return -ENOTSUP;
+}
+
+const struct source_ops source_pipewire = {
+    .name = "pipewire",
+    .device = true,
+    .unannounced = true,
+    .reopens = true,
+    .open = pipewire_open,
+    .close = pipewire_close,
+    .read = pipewire_read,
+    .release = pipewire_release,
+    .truth = pipewire_truth,
+};

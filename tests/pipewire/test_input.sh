@@ -1,0 +1,460 @@
+#!/bin/bash
+# Cameras of PipeWire as the input, with a real daemon.
+# Usage: test_input.sh READER BILATCAM CAMERA [FUNCTION]...
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+camera=$(realpath "$3")
+# shellcheck source=tests/pipewire/session.sh
+. "$(dirname "$0")/session.sh"
+evidence+=(camera.log)
+
+# --- cameras ---
+
+# plug_in NAME [ARGUMENT...]: a camera of 20 pictures, in the background, with its standard input in
+# descriptor 7.
+plug_in() {
+    [ -p commands ] || mkfifo commands
+    "$camera" "$@" <commands >camera.log 2>&1 &
+    plugged_pid=$! plugged_name=$1
+    exec 7>commands
+    wait_until has_node "$1" && ok || { cat camera.log; bad "no camera $1"; leave 1; }
+}
+
+has_node() { pw-dump 2>/dev/null | grep -q "\"node.name\": \"$1\""; }
+lacks_node() { ! has_node "$1"; }
+
+# tell COMMAND...: the camera, which may have ended with its daemon.
+tell() { echo "$*" >&7; } 2>/dev/null
+trap '' PIPE
+
+unplug() {
+    tell quit
+    exec 7>&-
+    wait "$plugged_pid" 2>/dev/null
+    wait_until lacks_node "$plugged_name" || bad "$plugged_name stays"
+}
+
+# make_pictures FILE BYTES N: that are all different.
+make_pictures() {
+    python3 -c 'import random, sys
+r = random.Random(7)
+open(sys.argv[1], "wb").write(r.randbytes(int(sys.argv[2]) * int(sys.argv[3])))' "$@"
+}
+make_pictures yuy2 $((64 * 48 * 2)) 20
+
+reads=(--size auto --filter none --threads 1)
+
+# same_pictures FORMAT FILE WIDTH HEIGHT: all of out.y4m is in the file, in its order, and it goes on.
+same_pictures() {
+    python3 - "$@" <<'END' && ok || bad "the pictures of $1 are not those that went in"
+import sys
+form, name, w, h = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+area, c = w * h, (h + 1) // 2 * (w // 2)
+raw = open(name, "rb").read()
+def planes(p):
+    if form == "yuy2": return p[::2] + p[1::4] + p[3::4]
+    if form == "uyvy": return p[1::2] + p[::4] + p[2::4]
+    if form == "nv12": return p[:area] + p[area::2] + p[area + 1::2]
+    return p
+size = {"yuy2": 2 * area, "uyvy": 2 * area, "nv12": area + 2 * c, "i420": area + 2 * c, "grey": area}[form]
+places = {planes(raw[i:i + size]): i // size for i in range(0, len(raw), size)}
+n = len(places)
+y4m = open("out.y4m", "rb")
+y4m.readline()
+order = []
+while y4m.readline():
+    order.append(places.get(y4m.read(size), -1))
+print(order)
+steps = [(b - a) % n for a, b in zip(order, order[1:])]
+sys.exit(len(order) < 10 or -1 in order or not all(0 < s < n // 2 for s in steps))
+END
+}
+
+# --- formats ---
+
+test_formats() {
+    local format bytes
+    for format in yuy2 uyvy nv12 i420 grey; do
+        case $format in
+            yuy2 | uyvy) bytes=$((64 * 48 * 2)) ;;
+            grey) bytes=$((64 * 48)) ;;
+            *) bytes=$((64 * 48 * 3 / 2)) ;;
+        esac
+        make_pictures pictures "$bytes" 20
+        plug_in cam "$format" 64x48 pictures
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 15 -o out.y4m
+        expect err 'cam \(PipeWire\), 64x48' "camera and size"
+        same_pictures "$format" pictures 64 48
+        unplug
+    done
+}
+
+# Colours are converted, so it is enough that they come near: what is red stays red.
+test_rgb() {
+    local format
+    for format in rgb bgr; do
+        python3 - "$format" <<'END'
+import sys
+red, blue = bytes((200, 30, 60)), bytes((20, 40, 180))
+half = [red * 32 + blue * 32 for _ in range(48)]
+p = b"".join(half)
+if sys.argv[1] == "bgr":
+    p = b"".join(p[i:i + 3][::-1] for i in range(0, len(p), 3))
+open("pictures", "wb").write(p)
+END
+        plug_in cam "$format" 64x48 pictures
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o out.y4m
+        expect err "${format}24 -> " "format"
+        python3 - <<'END' && ok || bad "colours of $format"
+f = open("out.y4m", "rb")
+print(f.readline())
+f.readline()
+got = f.read(64 * 48 * 3)
+def yuv(r, g, b):
+    y = 0.299 * r + 0.587 * g + 0.114 * b
+    return y, 128 + (b - y) / 1.772, 128 + (r - y) / 1.402
+for c in range(3):
+    for x, colour in ((3, (200, 30, 60)), (60, (20, 40, 180))):
+        assert abs(got[c * 64 * 48 + 64 * 7 + x] - yuv(*colour)[c]) <= 1.5, (c, x)
+END
+        unplug
+    done
+}
+
+test_mjpg() {
+    run 0 "$bilatcam" -i test:noise=0 --size 64x48 --filter none --frames 1 -o picture.jpg
+    run 0 "$bilatcam" -i picture.jpg --filter none -o still.y4m
+    plug_in cam mjpg 64x48 picture.jpg
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o out.y4m
+    expect err 'mjpg -> ' "format"
+    python3 - <<'END' && ok || bad "the picture of a JPEG"
+def luma(name):
+    f = open(name, "rb")
+    f.readline(), f.readline()
+    return f.read(64 * 48)
+a, b = luma("still.y4m"), luma("out.y4m")
+assert len(b) == 64 * 48 and sum(abs(x - y) for x, y in zip(a, b)) < 2 * len(a)
+END
+    unplug
+    python3 -c 'd = open("picture.jpg", "rb").read(); open("bad.jpg", "wb").write(b"\0" + d[1:])'
+    plug_in cam mjpg 64x48 bad.jpg
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    wait_for said "'cam' gives no pictures; waiting" && ok || bad "what is no JPEG"
+    stop_camera
+    unplug
+}
+
+test_unknown_format() {
+    make_pictures pictures $((64 * 48 * 4)) 2
+    plug_in cam ayuv 64x48 pictures
+    refused 1 "'cam' gives no pixel format" "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    unplug
+    plug_in cam yuy2 64x48 yuy2
+    refused 1 "'cam' does not give nv12; it gives yuyv" \
+        "$bilatcam" -i pipewire: --format nv12 "${reads[@]}" -o null:
+    unplug
+}
+
+# --- which camera ---
+
+test_names() {
+    local serial
+    plug_in cam yuy2 64x48 yuy2 --description "Front Camera"
+    serial=$(pw-dump | python3 -c 'import json, sys
+for o in json.load(sys.stdin):
+    p = (o.get("info") or {}).get("props") or {}
+    if p.get("node.name") == "cam" and o["type"].endswith("Node"): print(p["object.serial"])')
+    for name in "" cam "Front Camera" "$serial"; do
+        run 0 "$bilatcam" -i "pipewire:$name" "${reads[@]}" --frames 2 -o null:
+        expect err 'Front Camera \(PipeWire\), 64x48' "camera '$name'"
+    done
+    refused 1 "no camera called 'Front'; it has Front Camera" \
+        "$bilatcam" -i pipewire:Front "${reads[@]}" -o null:
+    unplug
+    refused 1 'PipeWire has no camera$' "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    refused 1 "no camera called 'cam'; it has none" \
+        "$bilatcam" -i pipewire:cam "${reads[@]}" -o null:
+}
+
+# That of the highest priority, but cameras before what is none, and no virtual one.
+test_best() {
+    local other other_pid
+    plug_in cam yuy2 64x48 yuy2 --property priority.session=10
+    for other in priority.session=5 "priority.session=50 media.role=Screen" \
+        "priority.session=50 api.v4l2.cap.driver=v4l2 loopback"; do
+        mkfifo others
+        "$camera" other yuy2 32x24 yuy2 --property "${other%% *}" \
+            --property "${other#* }" <others >other.log 2>&1 &
+        other_pid=$!
+        exec 8>others
+        wait_until has_node other && ok || bad "no second camera"
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 2 -o null:
+        expect err 'cam \(PipeWire\), 64x48' "not $other"
+        run 0 "$bilatcam" -i pipewire:other "${reads[@]}" --frames 2 -o null:
+        expect err 'other \(PipeWire\), 32x24' "the one that is named"
+        echo quit >&8
+        exec 8>&-
+        wait "$other_pid"
+        rm others
+    done
+    unplug
+}
+
+# Our own pictures never come in again.
+test_own() {
+    start_camera "${scene[@]}" -o pipewire:
+    wait_until has_node bilatcam && ok || bad "no node"
+    refused 1 'PipeWire has no camera$' "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    refused 1 "'bilatcam' is a camera that bilatcam itself makes" \
+        "$bilatcam" -i pipewire:bilatcam "${reads[@]}" -o null:
+    stop_camera
+    # Also where its name was changed.
+    plug_in cam yuy2 64x48 yuy2
+    PIPEWIRE_PROPS='{ node.name = changed }' start_camera -i pipewire: "${reads[@]}" \
+        --on-demand off -o pipewire:
+    wait_until has_node changed && ok || bad "the name is not changed"
+    unplug
+    wait_for said 'waiting for the camera' && ok || bad "the loss is not told"
+    sleep 4
+    expect_not said 'is back' "its own camera"
+    plug_in cam yuy2 64x48 yuy2
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "the camera does not come back"
+    stop_camera
+    unplug
+}
+
+test_auto() {
+    plug_in cam yuy2 64x48 yuy2
+    if ls /dev/video* >/dev/null 2>&1; then
+        echo "not tested: auto, as there are devices of Video4Linux"
+    else
+        run 0 "$bilatcam" "${reads[@]}" --frames 2 -o null:
+        expect err 'no camera of Video4Linux found: the camera is one of PipeWire' "auto"
+        start_camera "${reads[@]}" -o null:
+        comes_back
+        stop_camera
+    fi
+    unplug
+    refused 1 'no camera found: plug one in' "$bilatcam" "${reads[@]}" -o null:
+}
+
+# --- sizes ---
+
+test_size() {
+    plug_in cam yuy2 64x48,128x96,320x240 yuy2
+    run 0 "$bilatcam" -i pipewire: --size 128x96 --filter none --frames 2 -o null:
+    expect err 'cam \(PipeWire\), 128x96' "the size that is wanted"
+    run 0 "$bilatcam" -i pipewire: --size 130x100 --filter none --frames 2 -o null:
+    expect err 'gives no 130x100: using 128x96' "the nearest size"
+    run 0 "$bilatcam" -i pipewire: --size 64x48 --fps 10 --filter none --frames 2 -o null:
+    expect err 'gives no 10 fps at 64x48: using 30 fps' "the rate"
+    unplug
+    plug_in cam yuy2 63x48 yuy2
+    refused 1 "'cam' gives only pictures of odd width" \
+        "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    unplug
+}
+
+# Another program reads already: its format stays.
+test_in_use() {
+    plug_in cam yuy2 64x48,128x96 yuy2
+    "$reader" cam --size 64x48 --pictures 100000 >got 2>&1 &
+    reader_pid=$!
+    wait_for got '^picture 1$' && ok || bad "the reader gets nothing"
+    run 0 "$bilatcam" -i pipewire: --size 128x96 --filter none --frames 5 -o null:
+    expect err 'gives no 128x96: using 64x48' "the size of the other"
+    end_reader
+    unplug
+}
+
+test_size_changes() {
+    plug_in cam yuy2 64x48 yuy2
+    start_camera -i pipewire: "${reads[@]}" -o out.y4m
+    wait_until test -s out.y4m
+    tell size 128x96
+    wait_for said 'cam \(PipeWire\) is back|128x96' && ok || bad "another size is not followed"
+    wait_for camera.log 'format 128x96' && ok || bad "the size is not taken"
+    expect_growth out.y4m
+    stop_camera
+    unplug
+}
+
+# --- trouble ---
+
+# Each third picture is damaged, in many ways: it is counted, and not shown.
+test_damaged() {
+    local damage
+    for damage in stride wide huge negative short empty long corrupted header offset far; do
+        make_pictures pictures $((64 * 48 * 2)) 20
+        plug_in cam yuy2 64x48 pictures
+        tell damage "$damage" 3
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 15 -o out.y4m --stats stats
+        same_pictures yuy2 pictures 64 48
+        python3 -c 'import json
+assert json.load(open("stats"))["frames_bad"] >= 3' && ok || bad "$damage: not counted"
+        balanced stats
+        unplug
+    done
+}
+
+test_only_damaged() {
+    plug_in cam yuy2 64x48 yuy2
+    tell damage corrupted 1
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    wait_for said "'cam' gives no pictures; waiting" && ok || bad "only damaged ones"
+    tell damage none 0
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "whole ones again"
+    stop_camera
+    unplug
+}
+
+# Reading what is not there would be the end of the program.
+test_short_file() {
+    plug_in cam yuy2 640x480 yuy2 --short-file
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    wait_for said "'cam' gives no pictures; waiting" && ok || bad "memory that is not there"
+    stop_camera
+    unplug
+}
+
+# A stamp counts; that of another clock, and none, does not.
+test_stamps() {
+    local pts
+    for pts in old none late early absent; do
+        plug_in cam yuy2 64x48 yuy2 --pts "$pts"
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 15 -o null: --stats stats
+        python3 -c 'import json, sys
+assert int(sys.argv[1]) <= json.load(open("stats"))["latency_ms"]["p50"] < 5000' \
+            "$([ "$pts" = old ] && echo 900 || echo 0)" && ok || bad "stamp $pts: $(cat stats)"
+        unplug
+    done
+}
+
+# comes_back: the camera cam, after it went.
+comes_back() {
+    unplug
+    wait_for said "camera 'cam' has gone; waiting|PipeWire gives no.*waiting" && ok ||
+        bad "the loss is not told"
+    plug_in cam yuy2 64x48 yuy2
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "the camera does not come back"
+}
+
+test_vanishes() {
+    local name before
+    for name in pipewire: pipewire:cam; do
+        plug_in cam yuy2 64x48 yuy2
+        start_camera -i "$name" "${reads[@]}" -o out.y4m
+        before=$(descriptors)
+        comes_back
+        expect_growth out.y4m
+        [ "$(descriptors)" -le $((before + 2)) ] && ok || bad "descriptors: $before, $(descriptors)"
+        stop_camera
+        unplug
+    done
+}
+
+# The one that was chosen is waited for before another one is taken.
+test_waits_for_same() {
+    mkfifo others
+    plug_in cam yuy2 64x48 yuy2 --property priority.session=10
+    "$camera" other yuy2 32x24 yuy2 <others >other.log 2>&1 &
+    exec 8>others
+    wait_until has_node other && ok || bad "no second camera"
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    expect said 'cam \(PipeWire\)' "the first camera"
+    unplug
+    wait_for said 'other \(PipeWire\) is back' && ok || bad "no other one is taken in the end"
+    stop_camera
+    echo quit >&8
+    exec 8>&-
+    rm others
+}
+
+test_stalls() {
+    plug_in cam yuy2 64x48 yuy2
+    start_camera -i pipewire: "${reads[@]}" -o out.y4m
+    wait_until test -s out.y4m
+    tell stall
+    wait_for said "camera 'cam' gives no pictures; waiting" && ok || bad "the stall is not told"
+    tell go on
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "it does not go on"
+    tell stall
+    stop_camera
+    unplug
+}
+
+test_no_rate() {
+    plug_in cam yuy2 64x48 yuy2 --fps 0
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 5 -o null:
+    unplug
+}
+
+test_daemon_ends() {
+    plug_in cam yuy2 64x48 yuy2
+    start_camera -i pipewire: "${reads[@]}" -o out.y4m
+    wait_until test -s out.y4m
+    end_session
+    wait_for said 'PipeWire has ended; waiting' && ok || bad "the end is not told"
+    unplug
+    start_session
+    plug_in cam yuy2 64x48 yuy2
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "it is not found again"
+    expect_growth out.y4m
+    stop_camera
+    unplug
+}
+
+# A daemon that hangs holds up neither a start nor the end.
+test_daemon_hangs() {
+    plug_in cam yuy2 64x48 yuy2
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    kill -STOP "$pipewire_pid"
+    stop_camera
+    refused 1 'PipeWire does not answer' "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    "$bilatcam" -i pipewire: "${reads[@]}" -o null: >out 2>said </dev/null &
+    camera_pid=$!
+    wait_until test -e "/proc/$camera_pid/task" && sleep 0.5
+    kill "$camera_pid"
+    wait "$camera_pid" 2>/dev/null
+    expect_not said 'forced exit|does not answer' "a stop while it opens"
+    kill -CONT "$pipewire_pid"
+    unplug
+}
+
+# Without a session's manager nothing is connected.
+test_no_manager() {
+    kill -KILL "$wireplumber_pid"
+    wait "$wireplumber_pid" 2>/dev/null
+    plug_in cam yuy2 64x48 yuy2
+    refused 1 "does not connect 'cam': its session manager" \
+        "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    start_wireplumber
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 2 -o null:
+    unplug
+}
+
+test_stop_while_waiting() {
+    start_camera -i pipewire: "${reads[@]}" --wait -o null:
+    stop_camera
+    plug_in cam yuy2 64x48 yuy2
+    tell stall
+    start_camera -i pipewire: "${reads[@]}" -o null:
+    stop_camera
+    unplug
+}
+
+test_no_daemon() {
+    end_session
+    refused 1 'PipeWire does not run in this session' \
+        "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    start_camera -i pipewire: --wait "${reads[@]}" -o out.y4m
+    start_session
+    plug_in cam yuy2 64x48 yuy2
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "it is not found"
+    stop_camera
+    unplug
+}
+
+start_session
+run_tests "${@:4}"
+[ $# -gt 3 ] || summary
+leave $((failed != 0))
