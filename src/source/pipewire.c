@@ -50,7 +50,7 @@ struct pipewire_source {
     bool changed;        /* they look different now */
 };
 
-/* --- what the daemon tells, with the loop locked --- */
+/* --- what the daemon tells, with the loop locked where nothing else is said --- */
 
 static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state state,
                      const char *error)
@@ -101,6 +101,8 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
     event_ring(p->connection.event_fd);
 }
 
+/* In the thread of pictures, without the lock: the library would hand the call to the loop and,
+ * where the stream is destroyed meanwhile, run it on memory that was freed (0.3.65). */
 static void on_process(void *data)
 {
     struct pipewire_source *p = data;
@@ -191,7 +193,7 @@ static int connect_stream(struct pipewire_source *p, const struct source_config 
         pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
         r = pw_stream_connect(p->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
                               PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS |
-                                  PW_STREAM_FLAG_DONT_RECONNECT,
+                                  PW_STREAM_FLAG_DONT_RECONNECT | PW_STREAM_FLAG_RT_PROCESS,
                               requests, (uint32_t)n);
     }
     pipewire_unlock(&p->connection);

@@ -51,7 +51,15 @@ static void test_sources(void **state)
         const char *name;
         const struct source_ops *expected; /* NULL: of video files, whatever it is */
     } cases[] = {
-        {"auto", &source_v4l2}, /* also where a file is called so */
+#ifdef HAVE_PIPEWIRE
+        {"auto", &source_auto}, /* also where a file is called so */
+        {"pipewire:", &source_pipewire},
+        {"pipewire:x.y4m", &source_pipewire},
+        {"pipewire://x", &source_pipewire},
+#else
+        {"auto", &source_v4l2},
+#endif
+        {"pipewire", &source_v4l2},
         {"/dev/video0", &source_v4l2},
         {"/dev/v4l/by-id/usb-a-b_c-video-index0", &source_v4l2},
         {"/dev/", &source_v4l2},
@@ -100,6 +108,7 @@ static void test_sources(void **state)
     }
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
         assert_string_equal(source_for(urls[i])->name, "network");
+    assert_string_equal(source_for("pipewire:")->name, "pipewire"); /* also where it is missing */
 }
 
 static void test_sinks(void **state)
