@@ -142,13 +142,14 @@ static uint32_t place(const struct values *v, uint32_t i, bool low)
     return v->choice == SPA_CHOICE_Enum && v->n > 1 ? i + 1 : i;
 }
 
+static int side(uint32_t n)
+{
+    return n < 1 ? 1 : n > FRAME_MAX_SIDE ? FRAME_MAX_SIDE : (int)n;
+}
+
 static struct v4l2_span span(uint32_t min, uint32_t max, uint32_t step)
 {
-    return (struct v4l2_span){
-        .min = (int)SPA_CLAMP(min, 1, FRAME_MAX_SIDE),
-        .max = (int)SPA_CLAMP(max, 1, FRAME_MAX_SIDE),
-        .step = (int)SPA_CLAMP(step, 1, FRAME_MAX_SIDE),
-    };
+    return (struct v4l2_span){.min = side(min), .max = side(max), .step = side(step)};
 }
 
 static void set_size(struct v4l2_mode *m, const struct values *v, uint32_t i)
