@@ -17,6 +17,9 @@ struct checkup {
     int n_sensors;              /* nodes of cameras that only libcamera reads */
     char camera[32];            /* the first that can be used; empty: none */
     char loopback[32];          /* likewise */
+    char shown[32];             /* a virtual one that programs take for a camera now */
+    bool pipewire;              /* its daemon answers, and takes a camera of ours */
+    bool pipewire_camera;       /* it has one of its own, which we can read */
     bool engine;                /* one can be used */
     bool config;                /* is valid */
 };
@@ -53,5 +56,6 @@ bool system_is_container(const struct checkup *c);
 void check_module(struct checkup *c);        /* v4l2loopback */
 void check_video(struct checkup *c);         /* cameras and virtual cameras */
 void check_engines(struct checkup *c);       /* GPU and CPU */
+void check_pipewire(struct checkup *c);      /* its cameras; only with HAVE_PIPEWIRE */
 void check_session(const struct checkup *c); /* bus, service, display */
 void check_portal(const struct checkup *c);  /* of a bus that answers; only with HAVE_CONTROL */

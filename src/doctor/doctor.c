@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "config-build.h"
 #include "base/text.h"
 #include "doctor/checkup.h"
 #include "settings/settings.h"
@@ -50,11 +51,13 @@ static bool check_config(const struct checkup *c, const char *given)
 
 static bool verdict(const struct checkup *c)
 {
+    const char *const camera = *c->camera ? c->camera : c->pipewire_camera ? "pipewire:" : "";
+    const char *const loopback = *c->loopback ? c->loopback : c->pipewire ? "pipewire:" : "";
     const struct {
         bool there;
         const char *missing;
-    } need[] = {{*c->camera, "no usable camera"},
-                {*c->loopback, "no usable virtual camera"},
+    } need[] = {{*camera, "no usable camera"},
+                {*loopback, "no usable virtual camera"},
                 {c->engine, "no engine"},
                 {c->config, "bad configuration"}};
     char missing[128] = "";
@@ -63,7 +66,7 @@ static bool verdict(const struct checkup *c)
         if (!need[i].there)
             list_add(missing, sizeof(missing), ", ", need[i].missing);
     if (!*missing) {
-        report_ok(c, "camera to virtual camera can work: %s to %s", c->camera, c->loopback);
+        report_ok(c, "camera to virtual camera can work: %s to %s", camera, loopback);
         return true;
     }
     report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
@@ -82,6 +85,9 @@ bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *ou
     check_video(&c);
     check_engines(&c);
     c.config = check_config(&c, config_path);
+#ifdef HAVE_PIPEWIRE
+    check_pipewire(&c);
+#endif
     check_session(&c);
     return verdict(&c);
 }

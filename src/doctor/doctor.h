@@ -1,7 +1,8 @@
 #pragma once
 /* --doctor: looks at what it takes to get from a camera to the virtual camera, and tells in plain
  * words what is there, what is not, and the command that fixes it. It changes nothing, needs no
- * rights, waits for nothing and starts no camera. Context: main. */
+ * rights, waits for nothing but seconds for what does not answer, and starts no camera.
+ * Context: main. */
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -197,6 +197,14 @@ static bool is_further_node(const struct checkup *c, int number)
     return system_line(c, path, index, sizeof(index)) && strcmp(index, "0") != 0;
 }
 
+static void take_loopback(struct checkup *c, const struct node *n, bool usable)
+{
+    if (usable && !*c->loopback)
+        memcpy(c->loopback, n->path, sizeof(c->loopback));
+    if (n->state.is.caps & V4L2_CAP_VIDEO_CAPTURE && !*c->shown)
+        memcpy(c->shown, n->path, sizeof(c->shown));
+}
+
 static void check_node(struct checkup *c, int number)
 {
     struct node n = {.virtual = false};
@@ -221,8 +229,8 @@ static void check_node(struct checkup *c, int number)
         explain_closed(c, &n);
     else if (!n.virtual)
         check_camera(c, &n);
-    else if (check_loopback_state(c, &n) && !*c->loopback)
-        memcpy(c->loopback, n.path, sizeof(c->loopback));
+    else
+        take_loopback(c, &n, check_loopback_state(c, &n));
 }
 
 /* The kernel has the device, but there is no file for it, as in a container. */

@@ -1,0 +1,83 @@
+/* Cameras of PipeWire: whether its daemon runs, what it lists, and what it should. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/checkup.h"
+#include "pipewire/nodes.h"
+
+static void explain_error(const struct checkup *c, int r, const struct error *err)
+{
+    if (r == -ENODEV) {
+        report_note(c, "PipeWire does not run in this session: it has no cameras (pipewire:)");
+        report_fix(c, "systemctl --user start pipewire wireplumber");
+    } else if (r == -ETIMEDOUT) {
+        report_note(c, "PipeWire does not answer: it has no cameras (pipewire:)");
+        report_fix(c, "systemctl --user restart pipewire wireplumber");
+    } else {
+        report_note(c, "%s", err->text);
+    }
+}
+
+static bool lists_device(const struct pipewire_nodes *nodes, const char *path)
+{
+    for (int i = 0; i < nodes->n; i++)
+        if (!strcmp(nodes->node[i].path, path))
+            return true;
+    return false;
+}
+
+/* @path is a camera to other programs: PipeWire shows it to those that ask no one else. */
+static void check_listed(const struct checkup *c, const struct pipewire_nodes *nodes,
+                         const char *path)
+{
+    if (!*path || lists_device(nodes, path))
+        return;
+    report_note(c, "PipeWire does not list %s: programs that ask it alone do not find this camera",
+                path);
+    report_fix(c, "systemctl --user restart wireplumber");
+}
+
+static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
+{
+    for (int i = 0; i < nodes->n; i++) {
+        const struct pipewire_node *const n = &nodes->node[i];
+
+        if (n->own) {
+            report_ok(c, "PipeWire lists '%s', a camera of bilatcam", n->description);
+            report_note(c, "not all ask PipeWire for cameras: Zoom does not, Firefox does with "
+                           "media.webrtc.camera.allow-pipewire in about:config, Chrome with "
+                           "--enable-features=WebRtcPipeWireCamera");
+        } else if (!*n->path && n->camera) {
+            report_ok(c, "PipeWire lists '%s': bilatcam --input pipewire: reads it",
+                      n->description);
+            c->pipewire_camera = true;
+        }
+    }
+    check_listed(c, nodes, c->camera);
+    check_listed(c, nodes, c->shown);
+}
+
+void check_pipewire(struct checkup *c)
+{
+    struct pipewire_connection connection = {.event_fd = -1};
+    struct pipewire_nodes *const nodes = calloc(1, sizeof(*nodes));
+    struct error err = {.text = ""};
+    int r;
+
+    if (!nodes)
+        return;
+    r = pipewire_connect(&connection, &err);
+    if (r == 0)
+        r = pipewire_nodes_find(nodes, &connection, -1, &err);
+    if (r == 0) {
+        report_ok(c, "PipeWire answers: bilatcam --output pipewire: is a camera of it");
+        check_nodes(c, nodes);
+    } else {
+        explain_error(c, r, &err);
+    }
+    c->pipewire = r == 0;
+    pipewire_nodes_finish(nodes);
+    pipewire_disconnect(&connection);
+    free(nodes);
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# What the doctor says of PipeWire, with a real daemon and machines that are folders.
+# Usage: test_doctor.sh READER BILATCAM CAMERA DOCTOR-UNDER [FUNCTION]...
+# shellcheck disable=SC2015,SC2034 # "A && ok || bad" is right here; variables of doctor_lib.sh
+camera=$(realpath "$3") under=$(realpath "$4")
+# shellcheck source=tests/pipewire/session.sh
+. "$(dirname "$0")/session.sh"
+root=$dir/root kernel=6.1.0-9
+# shellcheck source=tests/doctor/doctor_lib.sh
+. "$here/../doctor/doctor_lib.sh"
+
+# plug_in NAME [PROPERTY]...: a camera that PipeWire lists.
+plug_in() {
+    head -c 6144 /dev/zero >pictures
+    sleep 1000 | "$camera" "$1" yuy2 64x48 pictures "${@:2}" >camera.log 2>&1 &
+    wait_until lists "$1" && ok || bad "no camera $1: $(cat camera.log)"
+}
+
+lists() { pw-dump 2>/dev/null | grep -q "\"node.name\": \"$1\""; }
+
+unplug() {
+    pkill -KILL -f "^$camera $1 "
+    wait_until lacks "$1" || bad "$1 stays"
+}
+lacks() { ! lists "$1"; }
+
+# What can be used is said in the last line.
+test_instead_of_devices() {
+    bare
+    status 1 'nothing but PipeWire'
+    tells 'nothing but PipeWire' <<'END'
+ok       PipeWire answers: bilatcam --output pipewire: is a camera of it
+END
+    tells 'the verdict' <<'END'
+PROBLEM  camera to virtual camera cannot work yet: no usable camera
+END
+    plug_in phone --description 'My phone'
+    status 0 'a camera of PipeWire'
+    tells 'a camera of PipeWire' <<'END'
+ok       PipeWire lists 'My phone': bilatcam --input pipewire: reads it
+END
+    tells 'the verdict' <<'END'
+ok       camera to virtual camera can work: pipewire: to pipewire:
+END
+    unplug phone
+}
+
+# It lists what its session manager has seen: cameras, and virtual ones that somebody writes to.
+test_not_listed() {
+    whole
+    plug_in webcam --property api.v4l2.path=/dev/video0
+    status 0 'a free virtual camera'
+    ! grep -q 'does not list' out && ok || bad "listed, or not to be listed"
+    loopback 9 bilatcam 'caps capture'
+    status 0 'a virtual camera'
+    tells 'a virtual camera' <<'END'
+note     PipeWire does not list /dev/video9: programs that ask it alone do not find this camera
+    fix: systemctl --user restart wireplumber
+END
+    unplug webcam
+    status 0 'a camera'
+    [ "$(grep -c 'does not list' out)" = 2 ] && ok || bad "the camera is not listed either"
+}
+
+test_own_camera() {
+    whole
+    start_camera "${scene[@]}" -o 'pipewire:My camera'
+    wait_until camera_is bilatcam || bad "no camera"
+    status 0 'a camera of bilatcam'
+    tells 'a camera of bilatcam' <<'END'
+ok       PipeWire lists 'My camera', a camera of bilatcam
+note     not all ask PipeWire for cameras: Zoom does not, Firefox does with
+END
+    stop_camera
+}
+
+test_daemon() {
+    whole
+    kill -STOP "$pipewire_pid"
+    status 0 'a daemon that hangs'
+    tells 'a daemon that hangs' <<'END'
+note     PipeWire does not answer: it has no cameras (pipewire:)
+    fix: systemctl --user restart pipewire wireplumber
+END
+    kill -CONT "$pipewire_pid"
+    end_session
+    status 0 'no daemon'
+    tells 'no daemon' <<'END'
+note     PipeWire does not run in this session: it has no cameras (pipewire:)
+    fix: systemctl --user start pipewire wireplumber
+END
+    start_session
+}
+
+start_session
+run_tests "${@:5}"
+[ $# -gt 4 ] || summary
+leave $((failed != 0))
