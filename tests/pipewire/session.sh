@@ -1,12 +1,12 @@
 # A session with PipeWire and no hardware: daemon, session manager and bus of its own. Sourced by test
 # scripts whose first arguments are reader and bilatcam.
 # shellcheck shell=bash
-# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+# shellcheck disable=SC2015,SC2154 # "A && ok || bad" is right here: ok never fails; $camera is of the script
 reader=$(realpath "$1") bilatcam=$(realpath "$2")
 # shellcheck source=tests/lib/checks.sh
 . "$(dirname "$0")/../lib/checks.sh"
 need pipewire wireplumber dbus-daemon pw-dump python3
-evidence+=(said)
+evidence+=(said camera.log)
 
 # Nothing of the machine and of its user's session is touched.
 mkdir -m 700 run state config
@@ -110,3 +110,36 @@ expect_growth() {
     wait_until grown "$1" && ok || bad "$1 does not grow"
 }
 grown() { [ "$(stat -c %s "$1")" -gt $((grown_from + 50000)) ]; }
+
+# --- cameras of others ---
+
+# plug_in NAME [ARGUMENT...]: the camera $camera (camera.c), in the background, with its standard input
+# in descriptor 7.
+plug_in() {
+    [ -p commands ] || mkfifo commands
+    "$camera" "$@" <commands >camera.log 2>&1 &
+    plugged_pid=$! plugged_name=$1
+    exec 7>commands
+    wait_until has_node "$1" && ok || { cat camera.log; bad "no camera $1"; leave 1; }
+}
+
+has_node() { pw-dump 2>/dev/null | grep -q "\"node.name\": \"$1\""; }
+lacks_node() { ! has_node "$1"; }
+
+# tell COMMAND...: the camera, which may have ended with its daemon.
+tell() { echo "$*" >&7; } 2>/dev/null
+trap '' PIPE
+
+unplug() {
+    tell quit
+    exec 7>&-
+    wait "$plugged_pid" 2>/dev/null
+    wait_until lacks_node "$plugged_name" || bad "$plugged_name stays"
+}
+
+# make_pictures FILE BYTES N: that are all different.
+make_pictures() {
+    python3 -c 'import random, sys
+r = random.Random(7)
+open(sys.argv[1], "wb").write(r.randbytes(int(sys.argv[2]) * int(sys.argv[3])))' "$@"
+}

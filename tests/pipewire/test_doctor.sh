@@ -9,20 +9,7 @@ root=$dir/root kernel=6.1.0-9
 # shellcheck source=tests/doctor/doctor_lib.sh
 . "$here/../doctor/doctor_lib.sh"
 
-# plug_in NAME [PROPERTY]...: a camera that PipeWire lists.
-plug_in() {
-    head -c 6144 /dev/zero >pictures
-    sleep 1000 | "$camera" "$1" yuy2 64x48 pictures "${@:2}" >camera.log 2>&1 &
-    wait_until lists "$1" && ok || bad "no camera $1: $(cat camera.log)"
-}
-
-lists() { pw-dump 2>/dev/null | grep -q "\"node.name\": \"$1\""; }
-
-unplug() {
-    pkill -KILL -f "^$camera $1 "
-    wait_until lacks "$1" || bad "$1 stays"
-}
-lacks() { ! lists "$1"; }
+make_pictures pictures $((64 * 48 * 2)) 1
 
 # What can be used is said in the last line.
 test_instead_of_devices() {
@@ -34,7 +21,7 @@ END
     tells 'the verdict' <<'END'
 PROBLEM  camera to virtual camera cannot work yet: no usable camera
 END
-    plug_in phone --description 'My phone'
+    plug_in phone yuy2 64x48 pictures --description 'My phone'
     status 0 'a camera of PipeWire'
     tells 'a camera of PipeWire' <<'END'
 ok       PipeWire lists 'My phone': bilatcam --input pipewire: reads it
@@ -42,13 +29,13 @@ END
     tells 'the verdict' <<'END'
 ok       camera to virtual camera can work: pipewire: to pipewire:
 END
-    unplug phone
+    unplug
 }
 
 # It lists what its session manager has seen: cameras, and virtual ones that somebody writes to.
 test_not_listed() {
     whole
-    plug_in webcam --property api.v4l2.path=/dev/video0
+    plug_in webcam yuy2 64x48 pictures --property api.v4l2.path=/dev/video0
     status 0 'a free virtual camera'
     ! grep -q 'does not list' out && ok || bad "listed, or not to be listed"
     loopback 9 bilatcam 'caps capture'
@@ -57,7 +44,7 @@ test_not_listed() {
 note     PipeWire does not list /dev/video9: programs that ask it alone do not find this camera
     fix: systemctl --user restart wireplumber
 END
-    unplug webcam
+    unplug
     status 0 'a camera'
     [ "$(grep -c 'does not list' out)" = 2 ] && ok || bad "the camera is not listed either"
 }

@@ -5,40 +5,6 @@
 camera=$(realpath "$3")
 # shellcheck source=tests/pipewire/session.sh
 . "$(dirname "$0")/session.sh"
-evidence+=(camera.log)
-
-# --- cameras ---
-
-# plug_in NAME [ARGUMENT...]: a camera, in the background, with its standard input in
-# descriptor 7.
-plug_in() {
-    [ -p commands ] || mkfifo commands
-    "$camera" "$@" <commands >camera.log 2>&1 &
-    plugged_pid=$! plugged_name=$1
-    exec 7>commands
-    wait_until has_node "$1" && ok || { cat camera.log; bad "no camera $1"; leave 1; }
-}
-
-has_node() { pw-dump 2>/dev/null | grep -q "\"node.name\": \"$1\""; }
-lacks_node() { ! has_node "$1"; }
-
-# tell COMMAND...: the camera, which may have ended with its daemon.
-tell() { echo "$*" >&7; } 2>/dev/null
-trap '' PIPE
-
-unplug() {
-    tell quit
-    exec 7>&-
-    wait "$plugged_pid" 2>/dev/null
-    wait_until lacks_node "$plugged_name" || bad "$plugged_name stays"
-}
-
-# make_pictures FILE BYTES N: that are all different.
-make_pictures() {
-    python3 -c 'import random, sys
-r = random.Random(7)
-open(sys.argv[1], "wb").write(r.randbytes(int(sys.argv[2]) * int(sys.argv[3])))' "$@"
-}
 make_pictures yuy2 $((64 * 48 * 2)) 20
 
 reads=(--size auto --filter none --threads 1)
