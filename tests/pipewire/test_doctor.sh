@@ -21,6 +21,8 @@ END
     tells 'the verdict' <<'END'
 PROBLEM  camera to virtual camera cannot work yet: no usable camera
 END
+    run 0 "$under" "$root" --introduce camera loopback
+    expect out '^What is missing: a camera \(plug one in\)\.$' 'the virtual camera is PipeWire'
     plug_in phone yuy2 64x48 pictures --description 'My phone'
     status 0 'a camera of PipeWire'
     tells 'a camera of PipeWire' <<'END'
@@ -29,6 +31,8 @@ END
     tells 'the verdict' <<'END'
 ok       camera to virtual camera can work: pipewire: to pipewire:
 END
+    run 1 "$under" "$root" --introduce camera loopback
+    [ ! -s out ] && ok || bad 'something is missing beside a camera of PipeWire'
     unplug
 }
 
