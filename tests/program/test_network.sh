@@ -156,13 +156,17 @@ send_pictures() {
     sender=$!
 }
 
-# Where nobody is asked for pictures, they come, stop and come again as their sender likes.
+# Where nobody is asked for pictures, they come, stop and come again as their sender likes. libav
+# cancels the thread that takes UDP's datagrams, which gcc's thread sanitizer takes for a fault: with
+# that there is none.
 test_datagrams() {
-    local format scheme sender
+    local format scheme sender options
     while read -r format scheme; do
+        options=
+        [ -z "${TSAN_OPTIONS:-}" ] || options='?fifo_size=0'
         send_pictures "$format" "$scheme://127.0.0.1:$datagrams?pkt_size=1316"
         rm -f ours.y4m
-        start -i "$scheme://127.0.0.1:$datagrams" -o ours.y4m --radius 1
+        start -i "$scheme://127.0.0.1:$datagrams$options" -o ours.y4m --radius 1
         wait_until more_than 5 && ok || bad "pictures by $scheme"
         kill "$sender"
         wait_for err "$scheme:.* gives no pictures; waiting for the camera"
