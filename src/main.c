@@ -31,7 +31,11 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
 /* After a request to stop, devices are released, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* which make all of it slower */
+#define STOP_NS (5 * NS_PER_S)
+#else
 #define STOP_NS (700 * NS_PER_MS)
+#endif
 #define STATS_MS 100 /* and what a reader of the statistics may take then */
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS (2500 * NS_PER_MS)
