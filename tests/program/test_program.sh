@@ -179,18 +179,18 @@ test_same_files() {
 
 # Several outputs get the same, all of it, and one that fails leaves the others alone.
 test_outputs() {
-    run 0 "$bilatcam" -i test: --size 320x240 --frames 30 -o one.y4m
-    run 0 "$bilatcam" -i test: --size 320x240 --frames 30 -o a.y4m -o null: -o b.y4m --stats stats.json
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 30 -o one.y4m
+    run 0 "$bilatcam" -i test: --size 64x48 --frames 30 -o a.y4m -o null: -o b.y4m --stats stats.json
     cmp one.y4m a.y4m && cmp one.y4m b.y4m && ok || bad "several outputs differ"
     expect stats.json '"outputs": ".*a.y4m.*: 30 frames; null:: 30 frames; .*b.y4m.*: 30 frames"' outputs
     printf 'output = a.y4m\noutput = c.y4m\n' >several.conf
     rm -f a.y4m
-    run 0 "$bilatcam" -c several.conf -i test: --size 320x240 --frames 30
+    run 0 "$bilatcam" -c several.conf -i test: --size 64x48 --frames 30
     cmp one.y4m a.y4m && cmp one.y4m c.y4m && ok || bad "several outputs of a file differ"
     rm -f a.y4m
-    run 0 "$bilatcam" -c several.conf -i test: --size 320x240 --frames 30 -o c.y4m
+    run 0 "$bilatcam" -c several.conf -i test: --size 64x48 --frames 30 -o c.y4m
     [ ! -e a.y4m ] && ok || bad "an output of the file beside that of the command line"
-    timeout 60 "$bilatcam" -i test: --size 320x240 --frames 30 -o - -o a.y4m 2>err | head -c 1000 >out
+    timeout 60 "$bilatcam" -i test: --size 64x48 --frames 30 -o - -o a.y4m 2>err | head -c 1000 >out
     [ "${PIPESTATUS[0]}" -eq 1 ] && ok || bad "one of several outputs closed: exit status"
     cmp one.y4m a.y4m && ok || bad "one of several outputs closed: the other one"
     refused 2 "output 'null:' is given twice" "$bilatcam" -i test: -o null: -o null:
