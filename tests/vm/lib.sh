@@ -54,14 +54,16 @@ detail() {
 # --- waiting -------------------------------------------------------------------------
 
 # wait_for WHAT COMMAND...: until COMMAND succeeds. The limit is far beyond what anything
-# takes even here; it only ends a case that hangs.
+# takes even here; it only ends a case that hangs. Starting a program takes long here, so that
+# nothing waits by sleep.
 wait_limit=30
+exec {nothing}<> <(:)
 wait_for() {
     local what=$1 end=$((SECONDS + wait_limit))
     shift
     until "$@"; do
         [ "$SECONDS" -lt "$end" ] || fail "waited $wait_limit s for $what"
-        sleep 0.1
+        read -rt 0.1 -u "$nothing" || true
     done
 }
 
@@ -96,7 +98,7 @@ start_camera() {
 # is_camera SIZE: does the loopback node offer itself to clients?
 is_camera() {
     gone "$bilatcam_pid" && fail "bilatcam ended by itself"
-    v4l2-ctl -d "$loopback" --get-fmt-video 2>&1 | grep -q "Width/Height *: ${1/x/\/}\$"
+    [[ $(v4l2-ctl -d "$loopback" --get-fmt-video 2>&1) =~ Width/Height\ *:\ ${1/x//}$'\n' ]]
 }
 
 # stop_bilatcam [SIGNAL]
@@ -270,35 +272,44 @@ start_reader() {
     reader_pid=$!
 }
 
-# Whole frames, of the size of expected.raw, that the reader has got.
+# Whole frames, of the size of expected.raw, that the reader has got. Sets $frames and $size.
+count_frames() {
+    local sizes
+    sizes=$(stat -c %s reader.raw expected.raw)
+    size=${sizes#*$'\n'}
+    frames=$((${sizes%$'\n'*} / size))
+}
+
 reader_frames() {
-    printf '%s\n' $(($(stat -c %s reader.raw) / $(stat -c %s expected.raw)))
+    local size frames
+    count_frames
+    printf '%s\n' "$frames"
 }
 
 reader_has() {
+    local size frames
     gone "$reader_pid" && fail "the reader ended: $(tail -n 2 reader.log)"
-    [ "$(reader_frames)" -ge "$1" ]
+    count_frames
+    [ "$frames" -ge "$1" ]
 }
 
 # reader_shows FRAME: is this file the newest frame that the reader has got?
 reader_shows() {
-    local frames
-    frames=$(reader_frames)
-    [ "$frames" -gt 0 ] && dd if=reader.raw bs="$(stat -c %s "$1")" skip=$((frames - 1)) \
-        count=1 status=none | cmp -s - "$1"
+    local size frames
+    count_frames
+    [ "$frames" -gt 0 ] && cmp -s -i $(((frames - 1) * size)):0 -n "$size" reader.raw "$1"
 }
 
 # Is the newest frame the placeholder? That is told by its corner.
 reader_shows_card() {
     local size frames
-    size=$(stat -c %s expected.raw)
-    frames=$(reader_frames)
+    count_frames
     [ "$frames" -gt 0 ] && [ "$(od -An -tu1 -j $(((frames - 1) * size)) -N 4 reader.raw)" = \
         "  46 128  46 128" ]
 }
 
 reader_shows_picture() {
-    [ "$(reader_frames)" -gt 0 ] && ! reader_shows_card
+    reader_has 1 && ! reader_shows_card
 }
 
 stop_reader() {
@@ -313,6 +324,20 @@ check_runs() {
     runs=$(pixels runs reader.raw 1.raw 2.raw)
     [[ " $(sed -E 's/\*[0-9]+//g' <<< "$runs") " =~ ^\ (a )?$1\ $ ]] ||
         fail "the reader got ${runs:0:300}, which is not $1"
+}
+
+# What a client is to get that is asked for COUNT frames: the camera runs without it, or it would
+# first see what is shown until the camera has started.
+# start_picture FORMAT SIZE OPTION...: and waits until it is expected.raw.
+start_picture() {
+    start_camera "$@" --on-demand off
+    wait_for "the picture" shows_expected
+}
+
+shows_expected() {
+    timeout "$wait_limit" v4l2-ctl -d "$loopback" --stream-mmap --stream-count=1 --stream-to=now.raw \
+        > now.log 2>&1
+    cmp -s now.raw expected.raw
 }
 
 # visitor COMMAND ARGUMENT...: see visitor.py.

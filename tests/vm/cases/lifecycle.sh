@@ -38,9 +38,9 @@ stuck_node() {
     ! grep -qE 'Video (Capture|Output)' node.log || fail "the node did not get stuck"
     still_picture
     make_expected yuyv 320x180 yuyv
-    start_camera yuyv 320x180
-    run_client v4l2ctl 320x180 yuyv 60
-    compared=$(pixels compare expected.raw client.raw 50)
+    start_picture yuyv 320x180
+    run_client v4l2ctl 320x180 yuyv 40
+    compared=$(pixels compare expected.raw client.raw 30)
     stop_bilatcam
     detail "v4l2ctl: $compared"
 }
@@ -54,14 +54,14 @@ check_statistics() {
 
 # stop SIGNAL
 stop() {
-    start_camera yuyv 320x180
+    start_camera yuyv 320x180 --on-demand off
     run_client v4l2ctl 320x180 yuyv 20
     stop_bilatcam "$1"
     check_statistics
 }
 
 stop_camera_hangs() {
-    start_camera yuyv 320x180
+    start_camera yuyv 320x180 --on-demand off
     run_client v4l2ctl 320x180 yuyv 20
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=100
     sleep 2 # so that bilatcam is waiting for a frame; noticed or not, it must stop

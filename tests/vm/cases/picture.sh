@@ -24,9 +24,9 @@ picture() {
     local format=$1 size=$2 client=$3 output=${4:-yuyv} compared
     still_picture
     make_expected "$format" "$size" "$output"
-    start_camera "$format" "$size" --set "output-format=$output"
-    run_client "$client" "$size" "$output" 60
-    compared=$(pixels compare expected.raw client.raw 50)
+    start_picture "$format" "$size" --set "output-format=$output"
+    run_client "$client" "$size" "$output" 40
+    compared=$(pixels compare expected.raw client.raw 30)
     stop_bilatcam
     detail "$client: $compared"
 }

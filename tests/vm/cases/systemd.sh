@@ -3,6 +3,7 @@
 
 add service-ready      systemd service_ready
 add service-waits      systemd service_waits
+add service-pipewire   systemd service_pipewire
 add service-confined   systemd service_confined
 add service-reload     systemd service_reload
 add service-control    systemd service_control
@@ -50,7 +51,7 @@ install_service() {
 }
 
 # enter_session [UNIT]: what every case begins with. The service is stopped, its configuration
-# is that of these tests, and nothing is left of the case before.
+# is that of these tests, PipeWire is off, and nothing is left of the case before.
 enter_session() {
     built=${bilatcam%/*}
     service=${1:-bilatcam.service}
@@ -61,10 +62,12 @@ enter_session() {
     bindir=$(sed -n 's|^ExecStart=\(.*\)/bilatcam .*|\1|p' "$built/systemd/bilatcam.service")
     trap '[ $? = 0 ] || journal > service.log' EXIT
     [ -e "$bindir/bilatcam" ] || install_service
-    session stop 'bilatcam*'
+    session stop 'bilatcam*' 'pipewire*'
     session reset-failed
     rm -rf "$home/.config/systemd" "$home/Pictures" "$home/gate"
-    as_user mkdir -p "$home/.config/bilatcam" "$home/Pictures"
+    as_user mkdir -p "$home/.config/bilatcam" "$home/.config/systemd/user" "$home/Pictures"
+    ln -s /dev/null "$home/.config/systemd/user/pipewire.socket"
+    ln -s /dev/null "$home/.config/systemd/user/pipewire.service"
     session daemon-reload
     wait_for "nobody to have the virtual camera open" modprobe -r v4l2loopback
     modprobe v4l2loopback
@@ -190,6 +193,23 @@ service_waits() {
     wait_for "the picture" reader_shows 2.raw
     check NRestarts 0
     detail "'$state', and a picture $start ms after the virtual camera came"
+}
+
+# Without v4l2loopback it is a camera of PipeWire.
+service_pipewire() {
+    command -v pw-dump > /dev/null || skip "no PipeWire here"
+    enter_session
+    rm "$home"/.config/systemd/user/pipewire.*
+    session daemon-reload
+    session start pipewire.socket
+    modprobe -r v4l2loopback
+    session start "$service" || fail "it does not start: $(journal | tail -n 3)"
+    bilatcam_pid=$(property MainPID)
+    logged info 'the virtual camera is one of PipeWire' || fail "it says nothing of PipeWire"
+    as_user pw-dump > nodes.log
+    grep -q '"node.name": "bilatcam"' nodes.log || fail "PipeWire has no such camera"
+    modprobe v4l2loopback
+    detail "$(property StatusText)"
 }
 
 # What the unit takes away is gone, and what it leaves is there.
