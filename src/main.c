@@ -31,8 +31,8 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
 /* After a request to stop, devices are released, which takes milliseconds. Only a driver that does
  * not answer, or a frame that takes longer to filter than anybody would watch, is left behind. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* which make all of it slower */
-#define STOP_NS (5 * NS_PER_S)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STOP_NS (5 * NS_PER_S) /* they make all of it slower */
 #else
 #define STOP_NS (700 * NS_PER_MS)
 #endif

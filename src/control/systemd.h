@@ -8,7 +8,7 @@ struct status;
 
 struct systemd {
     bool ready;       /* was said */
-    char state[256];  /* said last, without the figures */
+    char state[384];  /* said last, without the figures */
     int64_t t_status; /* when */
     int64_t feed_ns;  /* at least this long between two feedings of the watchdog; 0 = none */
     int64_t t_fed;

@@ -90,7 +90,7 @@ static void lose(struct outlet *o, int code, const struct error *why)
     if (o->sink)
         (void)o->sink->ops->close(o->sink, NULL);
     o->sink = NULL;
-    (void)snprintf(o->trouble, sizeof(o->trouble), "%.159s", why->text);
+    (void)snprintf(o->trouble, sizeof(o->trouble), "%.319s", why->text);
     /* What happened before is no reason to try at once. */
     o->retry.changes = stream_device_changes(o->stream);
     device_retry_fails(&o->retry, code, o->config.name);

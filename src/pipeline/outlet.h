@@ -23,7 +23,7 @@ struct outlet {
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
     struct device_retry retry; /* of a lost sink */
-    char trouble[160];         /* why it is lost; else empty */
+    char trouble[320];         /* why it is lost; else empty */
 };
 
 /* @wait: the outlet retries a device that is not there. */

@@ -27,7 +27,7 @@ struct stream {
     unsigned device_changes;
     int64_t t_ended_ns; /* when the state last was not STREAM_RUNS any more */
     enum stream_state state;
-    char reason[160]; /* why the camera is lost */
+    char reason[320]; /* why the camera is lost */
     char engine[16], device[128];
     struct stream_output outputs[STREAM_MAX_OUTPUTS];
     int n_outputs;
@@ -358,7 +358,7 @@ static void tell_outputs(const struct stream *s, char *text, size_t size)
     *text = '\0';
     for (int i = 0; i < s->n_outputs; i++) {
         const struct stream_output *o = &s->outputs[i];
-        char one[400];
+        char one[512];
         int n = snprintf(one, sizeof(one), "%s: ", o->name);
 
         if (*o->trouble)

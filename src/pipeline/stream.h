@@ -111,7 +111,7 @@ void stream_set_engine(struct stream *s, const char *engine, const char *device)
 /* What one of the outputs is like. */
 struct stream_output {
     char name[160];      /* in words */
-    char trouble[160];   /* why nothing can be written to it; else empty */
+    char trouble[320];   /* why nothing can be written to it; else empty */
     bool virtual_camera; /* which can be written to */
     int readers;         /* of that; -1 = not known */
     uint64_t n_written;  /* frames */

@@ -49,7 +49,7 @@ static void tell(struct writer *w)
 static void leave(struct writer *w, int code, const struct error *err)
 {
     if (code)
-        (void)snprintf(w->outlet.trouble, sizeof(w->outlet.trouble), "%.159s", err->text);
+        (void)snprintf(w->outlet.trouble, sizeof(w->outlet.trouble), "%.319s", err->text);
     tell(w);
     tally_left(w->tally, w->number, needed(w), code, err);
 }

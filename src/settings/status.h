@@ -23,7 +23,7 @@ struct timing {
 
 struct status {
     char state[32];     /* "running", "no camera", "paused", ... */
-    char reason[160];   /* why there are no pictures, or nowhere to show them; else empty */
+    char reason[320];   /* why there are no pictures, or nowhere to show them; else empty */
     bool asleep;        /* the camera is released for the machine's sleep */
     char outputs[1600]; /* what each of them is like */
     int readers;        /* of the virtual cameras; -1 = not known */
