@@ -11,18 +11,31 @@ static const struct {
     enum frame_format format;
     enum spa_video_format video; /* SPA_VIDEO_FORMAT_ENCODED: not raw */
     bool carried;                /* by our own cameras */
+    enum pipewire_fourth fourth;
 } formats[] = {
-    {FRAME_YUYV, SPA_VIDEO_FORMAT_YUY2, true},     {FRAME_I420, SPA_VIDEO_FORMAT_I420, true},
-    {FRAME_UYVY, SPA_VIDEO_FORMAT_UYVY, false},    {FRAME_NV12, SPA_VIDEO_FORMAT_NV12, false},
-    {FRAME_RGB24, SPA_VIDEO_FORMAT_RGB, false},    {FRAME_BGR24, SPA_VIDEO_FORMAT_BGR, false},
+    {FRAME_YUYV, SPA_VIDEO_FORMAT_YUY2, .carried = true},
+    {FRAME_I420, SPA_VIDEO_FORMAT_I420, .carried = true},
+    {FRAME_UYVY, SPA_VIDEO_FORMAT_UYVY},
+    {FRAME_NV12, SPA_VIDEO_FORMAT_NV12},
+    {FRAME_RGB24, SPA_VIDEO_FORMAT_RGB},
+    {FRAME_RGB24, SPA_VIDEO_FORMAT_RGBx, .fourth = PIPEWIRE_FOURTH_LAST},
+    {FRAME_RGB24, SPA_VIDEO_FORMAT_RGBA, .fourth = PIPEWIRE_FOURTH_LAST},
+    {FRAME_RGB24, SPA_VIDEO_FORMAT_xRGB, .fourth = PIPEWIRE_FOURTH_FIRST},
+    {FRAME_RGB24, SPA_VIDEO_FORMAT_ARGB, .fourth = PIPEWIRE_FOURTH_FIRST},
+    {FRAME_BGR24, SPA_VIDEO_FORMAT_BGR},
+    {FRAME_BGR24, SPA_VIDEO_FORMAT_BGRx, .fourth = PIPEWIRE_FOURTH_LAST},
+    {FRAME_BGR24, SPA_VIDEO_FORMAT_BGRA, .fourth = PIPEWIRE_FOURTH_LAST},
+    {FRAME_BGR24, SPA_VIDEO_FORMAT_xBGR, .fourth = PIPEWIRE_FOURTH_FIRST},
+    {FRAME_BGR24, SPA_VIDEO_FORMAT_ABGR, .fourth = PIPEWIRE_FOURTH_FIRST},
 #ifdef HAVE_MJPEG
-    {FRAME_MJPG, SPA_VIDEO_FORMAT_ENCODED, false},
+    {FRAME_MJPG, SPA_VIDEO_FORMAT_ENCODED},
 #endif
-    {FRAME_GREY, SPA_VIDEO_FORMAT_GRAY8, false},
+    {FRAME_GREY, SPA_VIDEO_FORMAT_GRAY8},
 };
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
+/* The first of those, which has no fourth byte. */
 static size_t find_format(enum frame_format format)
 {
     size_t i = 0;
@@ -39,16 +52,25 @@ bool pipewire_carries(enum frame_format format)
     return i < N_FORMATS && formats[i].carried;
 }
 
-int pipewire_format_of(uint32_t subtype, uint32_t video)
+/* N_FORMATS: none of them. */
+static size_t find_video(uint32_t subtype, uint32_t video)
 {
+    size_t i = 0;
+
     if (subtype == SPA_MEDIA_SUBTYPE_mjpg)
         video = SPA_VIDEO_FORMAT_ENCODED;
     else if (subtype != SPA_MEDIA_SUBTYPE_raw)
-        return -1;
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (formats[i].video == video)
-            return (int)formats[i].format;
-    return -1;
+        return N_FORMATS;
+    while (i < N_FORMATS && formats[i].video != video)
+        i++;
+    return i;
+}
+
+int pipewire_format_of(uint32_t subtype, uint32_t video)
+{
+    const size_t i = find_video(subtype, video);
+
+    return i < N_FORMATS ? (int)formats[i].format : -1;
 }
 
 /* Each value is fixed: browsers pass over a format whose size is a choice. Readers that look at no
@@ -71,6 +93,20 @@ const struct spa_pod *pipewire_offer(struct spa_pod_builder *b, enum frame_forma
     return spa_format_video_raw_build(b, SPA_PARAM_EnumFormat, &info);
 }
 
+/* All that pictures of @format may come in. A choice begins with what is meant by default. */
+static void add_videos(struct spa_pod_builder *b, enum frame_format format)
+{
+    struct spa_pod_frame f;
+
+    spa_pod_builder_prop(b, SPA_FORMAT_VIDEO_format, 0);
+    spa_pod_builder_push_choice(b, &f, SPA_CHOICE_Enum, 0);
+    spa_pod_builder_id(b, formats[find_format(format)].video);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].format == format)
+            spa_pod_builder_id(b, formats[i].video);
+    (void)spa_pod_builder_pop(b, &f);
+}
+
 const struct spa_pod *pipewire_request(struct spa_pod_builder *b, enum frame_format format,
                                        int width, int height, struct fraction fps)
 {
@@ -89,7 +125,7 @@ const struct spa_pod *pipewire_request(struct spa_pod_builder *b, enum frame_for
                         SPA_FORMAT_mediaSubtype,
                         SPA_POD_Id(raw ? SPA_MEDIA_SUBTYPE_raw : SPA_MEDIA_SUBTYPE_mjpg), 0);
     if (raw)
-        spa_pod_builder_add(b, SPA_FORMAT_VIDEO_format, SPA_POD_Id(formats[i].video), 0);
+        add_videos(b, format);
     if (width)
         spa_pod_builder_add(b, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size), 0);
     else
@@ -135,23 +171,24 @@ static bool parse_jpeg(const struct spa_pod *param, struct spa_video_info_raw *r
     return true;
 }
 
-bool pipewire_agreed(const struct spa_pod *param, struct frame *ret, struct fraction *ret_fps)
+bool pipewire_agreed(const struct spa_pod *param, struct pipewire_picture *ret)
 {
     struct spa_video_info_raw info = {.format = SPA_VIDEO_FORMAT_UNKNOWN};
     uint32_t type, subtype;
-    int format;
+    size_t i;
 
     if (spa_format_parse(param, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_video ||
         (subtype == SPA_MEDIA_SUBTYPE_raw && spa_format_video_raw_parse(param, &info) < 0) ||
         (subtype == SPA_MEDIA_SUBTYPE_mjpg && !parse_jpeg(param, &info)))
         return false;
-    format = pipewire_format_of(subtype, info.format);
-    if (format < 0)
+    i = find_video(subtype, info.format);
+    if (i == N_FORMATS)
         return false;
-    *ret = (struct frame){.format = (enum frame_format)format,
-                          .width = side(info.size.width),
-                          .height = side(info.size.height),
-                          .colour = colour_of((enum frame_format)format, &info)};
-    *ret_fps = (struct fraction){info.framerate.num, info.framerate.denom};
+    ret->frame = (struct frame){.format = formats[i].format,
+                                .width = side(info.size.width),
+                                .height = side(info.size.height),
+                                .colour = colour_of(formats[i].format, &info)};
+    ret->fps = (struct fraction){info.framerate.num, info.framerate.denom};
+    ret->fourth = formats[i].fourth;
     return true;
 }

@@ -90,13 +90,14 @@ static void ask_for_buffers(struct pipewire *p)
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     struct pipewire *p = data;
-    struct fraction fps;
+    struct pipewire_picture agreed;
 
     if (id != SPA_PARAM_Format)
         return;
     p->agreed = (struct frame){.width = 0};
-    if (!param || !pipewire_agreed(param, &p->agreed, &fps))
+    if (!param || !pipewire_agreed(param, &agreed))
         return;
+    p->agreed = agreed.frame;
     p->size = frame_layout_packed(&p->agreed);
     ask_for_buffers(p);
 }

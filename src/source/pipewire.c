@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <spa/param/buffers.h>
 
@@ -19,15 +18,14 @@
 #include "pipewire/format.h"
 #include "pipewire/nodes.h"
 #include "source/pipewire_camera.h"
+#include "source/pipewire_picture.h"
 #include "source/source.h"
 #include "source/wishes.h"
-#include "v4l2/node.h"
 
 #define START_NS (5 * NS_PER_S) /* to the first frame */
 #define STATIC_NS                                                                                  \
-    (10 * NS_PER_S) /* between those of what has no rate: a screen that stands still */
-#define STAMP_MAX_AGE_NS (5 * NS_PER_S) /* an older stamp is taken for nonsense */
-#define MAX_READY 64                    /* more than there can be buffers */
+    (10 * NS_PER_S)  /* between those of what has no rate: a screen that stands still */
+#define MAX_READY 64 /* more than there can be buffers */
 
 struct pipewire_source {
     struct source base;
@@ -41,13 +39,13 @@ struct pipewire_source {
     bool started;       /* a frame has come */
     uint64_t n_taken;
     struct pw_buffer *lent; /* while there is one, the thread that reads has the loop's lock */
+    struct frame packed;    /* of pictures with a fourth byte; owns its memory */
 
     /* Guarded by the loop's lock. */
     enum pw_stream_state state;
-    char trouble[160];   /* why it is in the state of an error */
-    struct frame agreed; /* what frames look like; width 0 = not known yet */
-    struct fraction fps; /* of those */
-    bool changed;        /* they look different now */
+    char trouble[160];              /* why it is in the state of an error */
+    struct pipewire_picture agreed; /* width 0 = not known yet */
+    bool changed;                   /* they look different now */
 };
 
 /* --- what the daemon tells, with the loop locked where nothing else is said --- */
@@ -85,17 +83,16 @@ static void ask_for_buffers(struct pipewire_source *p)
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     struct pipewire_source *p = data;
-    struct fraction fps = {0, 0};
-    struct frame f;
+    struct pipewire_picture f;
 
     /* It is also cleared when the camera goes, and when it rests. */
     if (id != SPA_PARAM_Format || !param)
         return;
-    p->changed =
-        !pipewire_agreed(param, &f, &fps) || (p->agreed.width && !frame_alike(&f, &p->agreed));
+    p->changed = !pipewire_agreed(param, &f) ||
+                 (p->agreed.frame.width &&
+                  (!frame_alike(&f.frame, &p->agreed.frame) || f.fourth != p->agreed.fourth));
     if (!p->changed) {
         p->agreed = f;
-        p->fps = fps;
         ask_for_buffers(p);
     }
     event_ring(p->connection.event_fd);
@@ -162,6 +159,7 @@ static void pipewire_close(struct source *s)
     }
     pipewire_nodes_finish(&p->nodes);
     pipewire_disconnect(&p->connection);
+    frame_free(&p->packed);
     free(p);
 }
 
@@ -220,7 +218,7 @@ static int wait_for_format(struct pipewire_source *p, struct error *err)
             return error_set(err, r, "stopped");
         pipewire_lock(&p->connection);
         r = trouble(p, err);
-        there = p->agreed.width;
+        there = p->agreed.frame.width;
         pipewire_unlock(&p->connection);
     }
     return r;
@@ -229,7 +227,8 @@ static int wait_for_format(struct pipewire_source *p, struct error *err)
 /* What the camera gives. With the loop locked. */
 static int adopt(struct pipewire_source *p, const char *given, struct error *err)
 {
-    const struct frame *const f = &p->agreed;
+    const struct frame *const f = &p->agreed.frame;
+    const struct fraction fps = p->agreed.fps;
     const char *const problem = frame_size_problem(f->width, f->height);
     const char *const name = *p->node->name ? p->node->name : p->node->serial;
     struct source *const s = &p->base;
@@ -243,8 +242,11 @@ static int adopt(struct pipewire_source *p, const char *given, struct error *err
     s->width = f->width;
     s->height = f->height;
     s->colour = f->colour;
-    s->fps = p->fps.num && p->fps.den ? p->fps : (struct fraction){0, 0};
+    s->fps = fps.num && fps.den ? fps : (struct fraction){0, 0};
     p->timeout_ns = s->fps.num ? source_hang_ns(s->fps) : STATIC_NS;
+    p->packed = frame_like(f);
+    if (p->agreed.fourth && frame_alloc(&p->packed))
+        return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
     return 0;
 }
 
@@ -296,78 +298,6 @@ static int pipewire_open(struct source **ret, const struct source_config *config
 
 /* --- frames, with the loop locked --- */
 
-/* Whether the memory that is mapped is there: a shorter file would end the program. */
-static bool has_memory(const struct spa_data *d)
-{
-    struct stat st;
-
-    if (!d->data)
-        return false;
-    return d->type != SPA_DATA_MemFd || fstat((int)d->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-           (uint64_t)st.st_size >= (uint64_t)d->mapoffset + d->maxsize;
-}
-
-/* Sets strides from that of the first plane, and returns the bytes that a whole picture has: the
- * padding of the last row may be missing. 0: rows are too short. */
-static size_t lay_out(struct frame *f, int32_t stride)
-{
-    const size_t first = frame_row_bytes(f, 0);
-    size_t bytes = 0;
-
-    if (stride < 0 || (stride && (size_t)stride < first))
-        return 0;
-    for (int i = 0; i < format_table[f->format].planes; i++) {
-        const size_t row = frame_row_bytes(f, i);
-
-        f->stride[i] = stride ? (size_t)stride * row / first : row;
-        if (i == format_table[f->format].planes - 1)
-            bytes -= f->stride[i] - row;
-        bytes += f->stride[i] * (size_t)frame_plane_rows(f, i);
-    }
-    return bytes;
-}
-
-/* A stamp of another clock, or none, is now. */
-static int64_t stamp_of(const struct spa_meta_header *header)
-{
-    const int64_t now = now_ns();
-
-    return header && header->pts > 0 && header->pts <= now && header->pts > now - STAMP_MAX_AGE_NS
-               ? header->pts
-               : now;
-}
-
-/* False: the frame is damaged. */
-static bool describe(const struct pipewire_source *p, const struct pw_buffer *buffer,
-                     struct frame *ret)
-{
-    const struct spa_buffer *const b = buffer->buffer;
-    const struct spa_meta_header *const header =
-        spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*header));
-    const struct spa_data *const d = &b->datas[0];
-    struct spa_chunk chunk;
-    size_t bytes;
-
-    if (b->n_datas < 1 || !has_memory(d))
-        return false;
-    chunk = *(const volatile struct spa_chunk *)d->chunk;
-    if (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED ||
-        (header && header->flags & SPA_META_HEADER_FLAG_CORRUPTED) || chunk.offset > d->maxsize ||
-        chunk.size > d->maxsize - chunk.offset)
-        return false;
-    *ret = p->agreed;
-    ret->plane[0] = (uint8_t *)d->data + chunk.offset;
-    ret->bytes = chunk.size;
-    ret->t_capture_ns = stamp_of(header);
-    if (ret->format == FRAME_MJPG)
-        return v4l2_jpeg_plausible(ret->plane[0], ret->bytes);
-    bytes = lay_out(ret, chunk.stride);
-    if (!bytes || chunk.size < bytes)
-        return false;
-    frame_attach(ret, ret->plane[0]);
-    return true;
-}
-
 /* The newest whole frame of those that are ready. False: there is none. */
 static bool take_newest(struct pipewire_source *p, struct frame *ret)
 {
@@ -376,7 +306,7 @@ static bool take_newest(struct pipewire_source *p, struct frame *ret)
 
     for (int i = 0; i < MAX_READY && (buffer = pw_stream_dequeue_buffer(p->stream)); i++) {
         p->n_taken++;
-        if (!describe(p, buffer, &f)) {
+        if (!pipewire_picture_of(&p->agreed, buffer->buffer, &f)) {
             p->base.n_bad++;
             (void)pw_stream_queue_buffer(p->stream, buffer);
             continue;
@@ -425,6 +355,11 @@ static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
             return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures",
                              p->node->description);
         (void)pipewire_wait(&p->connection, p->stop_fd, deadline);
+    }
+    if (p->agreed.fourth) {
+        pipewire_pack(&p->packed, ret, p->agreed.fourth);
+        *ret = p->packed;
+        pipewire_release(s);
     }
     p->started = true;
     return 0;

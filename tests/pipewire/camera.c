@@ -45,6 +45,10 @@ static const struct kind {
     {"nv12", SPA_VIDEO_FORMAT_NV12, 3, 2},  {"i420", SPA_VIDEO_FORMAT_I420, 3, 2},
     {"grey", SPA_VIDEO_FORMAT_GRAY8, 2, 2}, {"rgb", SPA_VIDEO_FORMAT_RGB, 6, 6},
     {"bgr", SPA_VIDEO_FORMAT_BGR, 6, 6},    {"mjpg", SPA_VIDEO_FORMAT_ENCODED, 4, 0},
+    {"rgbx", SPA_VIDEO_FORMAT_RGBx, 8, 8},  {"rgba", SPA_VIDEO_FORMAT_RGBA, 8, 8},
+    {"xrgb", SPA_VIDEO_FORMAT_xRGB, 8, 8},  {"argb", SPA_VIDEO_FORMAT_ARGB, 8, 8},
+    {"bgrx", SPA_VIDEO_FORMAT_BGRx, 8, 8},  {"bgra", SPA_VIDEO_FORMAT_BGRA, 8, 8},
+    {"xbgr", SPA_VIDEO_FORMAT_xBGR, 8, 8},  {"abgr", SPA_VIDEO_FORMAT_ABGR, 8, 8},
     {"ayuv", SPA_VIDEO_FORMAT_AYUV, 8, 8},
 };
 

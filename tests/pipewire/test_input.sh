@@ -55,33 +55,38 @@ test_formats() {
     done
 }
 
-# Colours are converted, so it is enough that they come near: what is red stays red.
+# Colours are converted, so it is enough that they come near: what is red stays red. A fourth byte
+# is of no account.
 test_rgb() {
-    local format
-    for format in rgb bgr; do
+    local format packed
+    for format in rgb bgr rgbx rgba xrgb argb bgrx bgra xbgr abgr; do
+        packed=${format//[xa]/}
         python3 - "$format" <<'END'
 import sys
-red, blue = bytes((200, 30, 60)), bytes((20, 40, 180))
-half = [red * 32 + blue * 32 for _ in range(48)]
-p = b"".join(half)
-if sys.argv[1] == "bgr":
-    p = b"".join(p[i:i + 3][::-1] for i in range(0, len(p), 3))
-open("pictures", "wb").write(p)
+def pixel(r, g, b):
+    return bytes({"r": r, "g": g, "b": b}.get(c, 222) for c in sys.argv[1])
+row = pixel(200, 30, 60) * 32 + pixel(20, 40, 180) * 32
+open("pictures", "wb").write(row * 48)
 END
         plug_in cam "$format" 64x48 pictures
-        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o out.y4m
-        expect err "${format}24 -> " "format"
+        tell damage wide 3
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 6 -o out.y4m
+        expect err "${packed}24 -> " "format"
         python3 - <<'END' && ok || bad "colours of $format"
-f = open("out.y4m", "rb")
-print(f.readline())
-f.readline()
-got = f.read(64 * 48 * 3)
 def yuv(r, g, b):
     y = 0.299 * r + 0.587 * g + 0.114 * b
     return y, 128 + (b - y) / 1.772, 128 + (r - y) / 1.402
-for c in range(3):
-    for x, colour in ((3, (200, 30, 60)), (60, (20, 40, 180))):
-        assert abs(got[c * 64 * 48 + 64 * 7 + x] - yuv(*colour)[c]) <= 1.5, (c, x)
+f = open("out.y4m", "rb")
+print(f.readline())
+n = 0
+while f.readline():
+    got = f.read(64 * 48 * 3)
+    n += 1
+    for c in range(3):
+        for x, colour in ((3, (200, 30, 60)), (60, (20, 40, 180))):
+            for y in (0, 7, 47):
+                assert abs(got[c * 64 * 48 + 64 * y + x] - yuv(*colour)[c]) <= 1.5, (n, c, x, y)
+assert n == 6
 END
         unplug
     done
