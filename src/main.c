@@ -25,6 +25,7 @@
 #include "engine/table.h"
 #include "picture/snapshot.h"
 #include "pipeline/pipeline.h"
+#include "pipewire/list.h"
 #include "v4l2/node.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
@@ -358,6 +359,16 @@ static int set_up(const struct cli *cli)
     return STATUS_FAILED;
 }
 
+static void list_devices(void)
+{
+    int n_others = 0;
+
+#ifdef HAVE_PIPEWIRE
+    n_others = pipewire_list(stdout);
+#endif
+    v4l2_list(stdout, n_others);
+}
+
 /* Everything that prints and ends. */
 static int print(const struct cli *cli, const struct settings *s)
 {
@@ -389,7 +400,7 @@ static int print(const struct cli *cli, const struct settings *s)
         }
         break;
     default:
-        v4l2_list(stdout);
+        list_devices();
         break;
     }
     if (fflush(stdout) == 0)

@@ -288,7 +288,7 @@ static void print_loopback(FILE *out, int fd, const struct v4l2_node *node)
     print_stable_name(out, node->path);
 }
 
-void v4l2_list(FILE *out)
+void v4l2_list(FILE *out, int n_others)
 {
     int number[V4L2_MAX_NODES];
     const size_t n = v4l2_node_numbers("/dev", number);
@@ -316,7 +316,7 @@ void v4l2_list(FILE *out)
     }
     if (n_sensors)
         fprintf(out, "a camera that only libcamera reads: " HINT_SENSOR "\n");
-    if (!n_cameras)
+    if (!n_cameras && !n_others)
         fprintf(out, "no cameras found%s\n",
                 n_closed ? " that can be opened" : ": " HINT_NO_CAMERA);
     if (!n_loopbacks)

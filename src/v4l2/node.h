@@ -95,5 +95,6 @@ int v4l2_find_camera(const char *name, char *ret_path, size_t size);
  * -ENODEV, -EACCES as above. */
 int v4l2_find_loopback(char *ret_path, size_t size);
 
-/* All cameras and virtual cameras, for people to read. */
-void v4l2_list(FILE *out);
+/* All cameras and virtual cameras, for people to read, after @n_others that are none of
+ * Video4Linux. */
+void v4l2_list(FILE *out, int n_others);

@@ -209,6 +209,23 @@ test_auto() {
     refused 1 'no camera found: plug one in' "$bilatcam" "${reads[@]}" -o null:
 }
 
+# What is no device is listed, with the words to ask for it.
+test_list() {
+    plug_in cam yuy2 64x48 yuy2 --description 'A camera'
+    run 0 "$bilatcam" --list-devices
+    expect out '^pipewire:cam  A camera  \(camera\)$' "a camera of PipeWire"
+    expect_not out 'no cameras found' "a list with a camera"
+    unplug
+    plug_in cam yuy2 64x48 yuy2 --property api.v4l2.path=/dev/video99
+    run 0 "$bilatcam" --list-devices
+    expect_not out '^pipewire:' "a device of Video4Linux, which is not one of PipeWire alone"
+    unplug
+    start_camera "${scene[@]}" -o pipewire:
+    run 0 "$bilatcam" --list-devices
+    expect_not out '^pipewire:' "a camera of bilatcam"
+    stop_camera
+}
+
 # --- sizes ---
 
 test_size() {
