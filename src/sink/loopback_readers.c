@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sink/loopback_opens.h"
 #include "v4l2/node.h"
 
 /* The event of the module, not in the kernel's headers: newer and older number. */
@@ -14,6 +15,12 @@
 
 /* Changes are told at once, but sometimes one is lost: so it is also asked. */
 #define ASK_NS NS_PER_S
+
+/* Programs that list devices open each of them, and close it at once. */
+#define LISTED_NS (250 * NS_PER_MS)
+
+/* One may have closed a node in the moment in which another opened one. */
+#define RECOUNT_NS (5 * NS_PER_S)
 
 static bool subscribe(int fd, uint32_t event)
 {
@@ -62,12 +69,30 @@ void loopback_readers_init(struct loopback_readers *r, const char *path, int fd)
         r->event = CLIENT_USAGE_OLD;
 }
 
+static int count_opens(struct loopback_readers *r)
+{
+    const int opens = loopback_opens();
+    const int64_t now = now_ns();
+
+    if (opens < 0)
+        return -1;
+    if (opens != r->opens) {
+        r->opens = opens;
+        r->t_ask_ns = now + LISTED_NS;
+    }
+    if (now >= r->t_ask_ns) {
+        r->n = loopback_opens_of(r->fd, opens);
+        r->t_ask_ns = now + RECOUNT_NS;
+    }
+    return r->n;
+}
+
 int loopback_readers_count(struct loopback_readers *r)
 {
     const int64_t now = now_ns();
 
     if (!r->event)
-        return -1;
+        return count_opens(r);
     r->n = take_counts(r->fd, r->event, r->n);
     if (now >= r->t_ask_ns) {
         r->t_ask_ns = now + ASK_NS;
