@@ -70,7 +70,7 @@ static bool verdict(const struct checkup *c)
         return true;
     }
     report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
-    if (!c->loaded && !c->container)
+    if (!*loopback && !c->loaded && !c->container)
         report_fix(c, "sudo bilatcam --setup installs and loads the virtual camera, and asks "
                       "before each step");
     return false;

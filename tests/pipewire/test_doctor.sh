@@ -21,6 +21,7 @@ END
     tells 'the verdict' <<'END'
 PROBLEM  camera to virtual camera cannot work yet: no usable camera
 END
+    expect_not out 'setup installs' 'a virtual camera that is there'
     run 0 "$under" "$root" --introduce camera loopback
     expect out '^What is missing: a camera \(plug one in\)\.$' 'the virtual camera is PipeWire'
     plug_in phone yuy2 64x48 pictures --description 'My phone'
