@@ -113,20 +113,23 @@ END
     stop_camera
 }
 
+# has_not_grown RESOURCES: what the last reader had is given back soon.
+has_not_grown() {
+    python3 -c '
+import sys
+a, b = [list(map(int, s.split())) for s in sys.argv[1:]]
+sys.exit(b[0] > a[0] + 2 or b[1] > a[1] + 4096)' "$1" "$(resources)"
+}
+
 test_many_readers() {
-    local before after i
+    local before i
     start_camera "${scene[@]}" -o pipewire:
     gets 1
     for i in $(seq 100); do
         timeout 100 "$reader" bilatcam >got 2>&1 || { bad "reader $i: $(cat got)"; break; }
         [ "$i" != 10 ] || before=$(resources)
     done
-    after=$(resources)
-    python3 -c '
-import sys
-a, b = [list(map(int, s.split())) for s in sys.argv[1:]]
-sys.exit(b[0] > a[0] + 2 or b[1] > a[1] + 4096)' "$before" "$after" && ok ||
-        bad "descriptors and memory: $before, then $after"
+    wait_until has_not_grown "$before" && ok || bad "descriptors and memory: $before, then $(resources)"
     stop_camera
 }
 

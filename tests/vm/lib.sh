@@ -318,7 +318,8 @@ stop_reader() {
 }
 
 # check_runs PATTERN: which frames did the reader get, in which order? 1 and 2 are the two
-# pictures, others are called a, b and so on as they come; the first may be the placeholder.
+# pictures, others are called a, b and so on as they come; the first may be the placeholder, and
+# where the camera changes its picture, vivid may draw one frame that is partly of both.
 # Sets $runs, which has their numbers.
 check_runs() {
     runs=$(pixels runs reader.raw 1.raw 2.raw)
