@@ -1,18 +1,21 @@
 #include "base/retry.h"
 
-#include <stdbool.h>
-
 const struct retry_limits retry_device = {
     .first_ns = INT64_C(250000000),
     .last_ns = INT64_C(30000000000),
     .steady_ns = INT64_C(10000000000),
 };
 
-const struct retry_limits retry_unannounced = {
+static const struct retry_limits retry_unannounced = {
     .first_ns = INT64_C(250000000),
     .last_ns = INT64_C(2000000000),
     .steady_ns = INT64_C(10000000000),
 };
+
+const struct retry_limits *retry_limits_of(bool unannounced)
+{
+    return unannounced ? &retry_unannounced : &retry_device;
+}
 
 void retry_works(struct retry *r, int64_t t_ns)
 {

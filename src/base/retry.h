@@ -2,6 +2,7 @@
 /* When to try again what failed: after pauses that double. What has worked for some time starts
  * again at the first pause; what fails soon after it came goes on with longer and longer ones.
  * Pure arithmetic: the caller says what time it is, waits, and knows what else is worth a try. */
+#include <stdbool.h>
 #include <stdint.h>
 
 struct retry_limits {
@@ -19,8 +20,8 @@ struct retry {
 /* For devices that are waited for. */
 extern const struct retry_limits retry_device;
 
-/* The same where nothing else tells that they are there again. */
-extern const struct retry_limits retry_unannounced;
+/* Those, or shorter ones where nothing else tells that they are there again. */
+const struct retry_limits *retry_limits_of(bool unannounced);
 
 /* It works at @t_ns. Only the first time after a failure counts. */
 void retry_works(struct retry *r, int64_t t_ns);

@@ -72,7 +72,9 @@ void check_pipewire(struct checkup *c)
         r = pipewire_nodes_find(nodes, &connection, -1, &err);
     if (r == 0) {
         report_ok(c, "PipeWire answers: bilatcam --output pipewire: is a camera of it");
+        pipewire_lock(&connection);
         check_nodes(c, nodes);
+        pipewire_unlock(&connection);
     } else {
         explain_error(c, r, &err);
     }

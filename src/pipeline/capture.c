@@ -86,7 +86,7 @@ static int open_source(struct capture *c, const char *name, bool again, struct e
     if (r)
         return r;
     (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
-    c->retry.limits = c->source->ops->unannounced ? &retry_unannounced : &retry_device;
+    c->retry.limits = retry_limits_of(c->source->ops->unannounced);
     return 0;
 }
 
@@ -206,7 +206,7 @@ int capture_open(struct capture *c, struct stream *stream, const struct capture_
     c->request = *request;
     c->stretch = (struct stretch){.min = request->levels[0], .max = request->levels[1]};
     c->wait_fd = -1;
-    device_retry_init(&c->retry, request->ops->unannounced ? &retry_unannounced : &retry_device);
+    device_retry_init(&c->retry, retry_limits_of(request->ops->unannounced));
     if (pthread_mutex_init(&c->lock, NULL))
         return error_set(err, -ENOMEM, "out of memory");
     r = open_wait_fd(c);
@@ -265,6 +265,7 @@ static void take_request(struct capture *c)
         close_source(c);
         c->request = c->next_request;
         c->found[0] = '\0';
+        c->retry.limits = retry_limits_of(c->request.ops->unannounced);
         c->retry.pauses.t_next_ns = 0;
         c->has_next_request = false;
     }

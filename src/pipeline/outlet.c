@@ -105,7 +105,7 @@ int outlet_open(struct outlet *o, struct stream *stream, const struct sink_ops *
     o->config = *config;
     o->stream = stream;
     o->drawn = o->shown_state = -1;
-    device_retry_init(&o->retry, ops->unannounced ? &retry_unannounced : &retry_device);
+    device_retry_init(&o->retry, retry_limits_of(ops->unannounced));
     r = open_sink(o, err);
     if (r && wait && ops->device && r != -ECANCELED && !err->usage) {
         lose(o, r, err);

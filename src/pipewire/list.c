@@ -35,10 +35,13 @@ int pipewire_list(FILE *out)
     r = pipewire_connect(&connection, &err);
     if (r == 0)
         r = pipewire_nodes_find(nodes, &connection, -1, &err);
-    if (r == 0)
+    if (r == 0) {
+        pipewire_lock(&connection);
         n = print_nodes(out, nodes);
-    else if (r != -ENODEV)
+        pipewire_unlock(&connection);
+    } else if (r != -ENODEV) {
         fprintf(out, "%s\n", err.text);
+    }
     pipewire_nodes_finish(nodes);
     pipewire_disconnect(&connection);
     free(nodes);

@@ -146,12 +146,15 @@ void pipewire_nodes_finish(struct pipewire_nodes *n)
     n->registry = NULL;
 }
 
-bool pipewire_node_is_called(const struct pipewire_node *n, const char *name)
+int pipewire_node_is_called(const struct pipewire_node *n, const char *name)
 {
     char shown[2 * sizeof(n->description)], id[16];
 
     (void)snprintf(shown, sizeof(shown), "%s", name);
     (void)snprintf(id, sizeof(id), "%u", n->id);
-    return *name && (!strcmp(n->description, utf8_printable(shown)) || !strcmp(n->name, name) ||
-                     !strcmp(n->serial, name) || !strcmp(id, name));
+    if (!*name)
+        return 0;
+    if (!strcmp(n->name, name) || !strcmp(n->description, utf8_printable(shown)))
+        return 3;
+    return !strcmp(id, name) ? 2 : !strcmp(n->serial, name);
 }

@@ -43,5 +43,6 @@ int pipewire_nodes_find(struct pipewire_nodes *n, struct pipewire_connection *c,
                         struct error *err);
 void pipewire_nodes_finish(struct pipewire_nodes *n);
 
-/* Whether it is called @name: by its description, its name, its serial number or its id. */
-bool pipewire_node_is_called(const struct pipewire_node *n, const char *name);
+/* Whether it is called @name, 0 being no: by its name or its description, 3; by its id, as wpctl
+ * shows it, 2; by its serial number, 1. */
+int pipewire_node_is_called(const struct pipewire_node *n, const char *name);

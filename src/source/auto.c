@@ -18,7 +18,7 @@ static int open_first(struct source **ret, const struct source_config *config, s
     none = *err;
     other.name = "pipewire:";
     r = source_pipewire.open(ret, &other, err);
-    if (r == -ENODEV)
+    if (r && r != -ECANCELED)
         *err = none;
     else if (r == 0 && !config->again)
         log_info("no camera of Video4Linux found: the camera is one of PipeWire");

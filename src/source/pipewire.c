@@ -1,9 +1,8 @@
 /* DESIGN
  * One stream of PipeWire, which its session manager links to the camera. The library tells in a
- * thread of its own that there are pictures; read() takes all of them and lends the newest in
- * place. That memory may be taken away whenever the loop runs, so the loop's lock is held while a
- * picture is lent, for the few milliseconds of its conversion. What is in it was written by another
- * program, so every figure is checked, and read only once. */
+ * thread of its own that there are pictures; read() takes all of them and copies the newest. In
+ * place it could not be used: that memory may be taken away whenever the loop runs, and belongs to
+ * another program, which may change or shorten it at any time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,14 +31,14 @@ struct pipewire_source {
     struct pipewire_connection connection;
     struct pipewire_nodes nodes;
     const struct pipewire_node *node; /* the camera */
+    char shown[128];                  /* its description */
     struct pw_stream *stream;
     struct spa_hook listener;
     int stop_fd;
     int64_t timeout_ns; /* between frames */
     bool started;       /* a frame has come */
     uint64_t n_taken;
-    struct pw_buffer *lent; /* while there is one, the thread that reads has the loop's lock */
-    struct frame packed;    /* of pictures with a fourth byte; owns its memory */
+    struct pipewire_copy copy;
 
     /* Guarded by the loop's lock. */
     enum pw_stream_state state;
@@ -117,7 +116,7 @@ static const struct pw_stream_events stream_events = {
 /* Why nothing more will come. With the loop locked. */
 static int trouble(const struct pipewire_source *p, struct error *err)
 {
-    const char *const name = p->node->description;
+    const char *const name = p->shown;
 
     if (p->connection.lost)
         return pipewire_ended(err);
@@ -134,24 +133,12 @@ static int trouble(const struct pipewire_source *p, struct error *err)
 
 /* --- opening and closing --- */
 
-static void pipewire_release(struct source *s)
-{
-    struct pipewire_source *p = (struct pipewire_source *)s;
-
-    if (!p->lent)
-        return;
-    (void)pw_stream_queue_buffer(p->stream, p->lent);
-    p->lent = NULL;
-    pipewire_unlock(&p->connection);
-}
-
 static void pipewire_close(struct source *s)
 {
     struct pipewire_source *p = (struct pipewire_source *)s;
 
     if (!p)
         return;
-    pipewire_release(s);
     if (p->stream) {
         pipewire_lock(&p->connection);
         pw_stream_destroy(p->stream);
@@ -159,7 +146,7 @@ static void pipewire_close(struct source *s)
     }
     pipewire_nodes_finish(&p->nodes);
     pipewire_disconnect(&p->connection);
-    frame_free(&p->packed);
+    pipewire_copy_finish(&p->copy);
     free(p);
 }
 
@@ -195,9 +182,9 @@ static int connect_stream(struct pipewire_source *p, const struct source_config 
                               requests, (uint32_t)n);
     }
     pipewire_unlock(&p->connection);
-    return r < 0 ? error_set(err, r, "PipeWire gives no pictures of '%s': %s", p->node->description,
-                             strerror(-r))
-                 : 0;
+    return r < 0
+               ? error_set(err, r, "PipeWire gives no pictures of '%s': %s", p->shown, strerror(-r))
+               : 0;
 }
 
 static int wait_for_format(struct pipewire_source *p, struct error *err)
@@ -213,7 +200,7 @@ static int wait_for_format(struct pipewire_source *p, struct error *err)
                              "PipeWire does not connect '%s': its session manager (WirePlumber) "
                              "does not run, or another program has the camera in a format that "
                              "bilatcam does not take",
-                             p->node->description);
+                             p->shown);
         if (r)
             return error_set(err, r, "stopped");
         pipewire_lock(&p->connection);
@@ -225,7 +212,7 @@ static int wait_for_format(struct pipewire_source *p, struct error *err)
 }
 
 /* What the camera gives. With the loop locked. */
-static int adopt(struct pipewire_source *p, const char *given, struct error *err)
+static int adopt(struct pipewire_source *p, struct error *err)
 {
     const struct frame *const f = &p->agreed.frame;
     const struct fraction fps = p->agreed.fps;
@@ -233,8 +220,8 @@ static int adopt(struct pipewire_source *p, const char *given, struct error *err
     const char *const name = *p->node->name ? p->node->name : p->node->serial;
     struct source *const s = &p->base;
 
-    (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->node->description);
-    (void)snprintf(s->reopen, sizeof(s->reopen), "pipewire:%s", *given ? given : name);
+    (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->shown);
+    (void)snprintf(s->reopen, sizeof(s->reopen), "pipewire:%s", name);
     if (problem)
         return error_set(err, -EINVAL, "%s gives %dx%d, which cannot be used: %s", s->name,
                          f->width, f->height, problem);
@@ -244,10 +231,21 @@ static int adopt(struct pipewire_source *p, const char *given, struct error *err
     s->colour = f->colour;
     s->fps = fps.num && fps.den ? fps : (struct fraction){0, 0};
     p->timeout_ns = s->fps.num ? source_hang_ns(s->fps) : STATIC_NS;
-    p->packed = frame_like(f);
-    if (p->agreed.fourth && frame_alloc(&p->packed))
+    if (pipewire_copy_init(&p->copy, &p->agreed))
         return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
     return 0;
+}
+
+static int choose(struct pipewire_source *p, const char *name, struct error *err)
+{
+    int r;
+
+    pipewire_lock(&p->connection);
+    r = pipewire_camera_choose(&p->nodes, name, &p->node, err);
+    if (r == 0)
+        (void)snprintf(p->shown, sizeof(p->shown), "%s", p->node->description);
+    pipewire_unlock(&p->connection);
+    return r;
 }
 
 static int open_camera(struct pipewire_source *p, const struct source_config *config,
@@ -259,7 +257,7 @@ static int open_camera(struct pipewire_source *p, const struct source_config *co
     if (r == 0)
         r = pipewire_nodes_find(&p->nodes, &p->connection, p->stop_fd, err);
     if (r == 0)
-        r = pipewire_camera_choose(&p->nodes, name, &p->node, err);
+        r = choose(p, name, err);
     if (r == 0)
         r = connect_stream(p, config, err);
     if (r == 0)
@@ -267,7 +265,7 @@ static int open_camera(struct pipewire_source *p, const struct source_config *co
     if (r)
         return r;
     pipewire_lock(&p->connection);
-    r = adopt(p, name, err);
+    r = adopt(p, err);
     pipewire_unlock(&p->connection);
     return r;
 }
@@ -296,43 +294,43 @@ static int pipewire_open(struct source **ret, const struct source_config *config
     return 0;
 }
 
-/* --- frames, with the loop locked --- */
+/* --- frames --- */
 
-/* The newest whole frame of those that are ready. False: there is none. */
-static bool take_newest(struct pipewire_source *p, struct frame *ret)
+/* The newest of the frames that are ready, if that is whole. False: there is none. With the loop
+ * locked. */
+static bool take_newest(struct pipewire_source *p)
 {
-    struct pw_buffer *buffer;
-    struct frame f;
+    struct pw_buffer *newest = NULL, *buffer;
+    bool whole;
 
     for (int i = 0; i < MAX_READY && (buffer = pw_stream_dequeue_buffer(p->stream)); i++) {
         p->n_taken++;
-        if (!pipewire_picture_of(&p->agreed, buffer->buffer, &f)) {
-            p->base.n_bad++;
-            (void)pw_stream_queue_buffer(p->stream, buffer);
-            continue;
-        }
-        if (p->lent) {
+        if (newest) {
             p->base.n_dropped++;
-            (void)pw_stream_queue_buffer(p->stream, p->lent);
+            (void)pw_stream_queue_buffer(p->stream, newest);
         }
-        p->lent = buffer;
-        *ret = f;
-        ret->seq = p->n_taken - 1;
+        newest = buffer;
     }
-    return p->lent;
+    if (!newest)
+        return false;
+    whole = pipewire_copy_take(&p->copy, newest->buffer);
+    p->base.n_bad += !whole;
+    p->copy.frame.seq = p->n_taken - 1;
+    (void)pw_stream_queue_buffer(p->stream, newest);
+    return whole;
 }
 
-/* 1: there was none. With one, the loop stays locked. */
-static int try_to_take(struct pipewire_source *p, struct frame *ret, struct error *err)
+/* 1: there was none. */
+static int try_to_take(struct pipewire_source *p, struct error *err)
 {
     int r;
 
     pipewire_lock(&p->connection);
     r = trouble(p, err);
-    if (r == 0 && take_newest(p, ret))
-        return 0;
+    if (r == 0)
+        r = !take_newest(p);
     pipewire_unlock(&p->connection);
-    return r ? r : 1;
+    return r;
 }
 
 static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
@@ -340,29 +338,29 @@ static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
     struct pipewire_source *p = (struct pipewire_source *)s;
     const int64_t deadline = now_ns() + (p->started ? p->timeout_ns : START_NS);
 
-    pipewire_release(s);
     for (;;) {
         int r;
 
         if (event_rung(p->stop_fd))
             return error_set(err, -ECANCELED, "stopped");
-        r = try_to_take(p, ret, err);
+        r = try_to_take(p, err);
         if (r == 0)
             break;
         if (r < 0)
             return r;
         if (now_ns() >= deadline)
-            return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures",
-                             p->node->description);
+            return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures", p->shown);
         (void)pipewire_wait(&p->connection, p->stop_fd, deadline);
     }
-    if (p->agreed.fourth) {
-        pipewire_pack(&p->packed, ret, p->agreed.fourth);
-        *ret = p->packed;
-        pipewire_release(s);
-    }
+    *ret = p->copy.frame;
     p->started = true;
     return 0;
+}
+
+/* Frames are ours, until the next one. */
+static void pipewire_release(struct source *s)
+{
+    (void)s;
 }
 
 static int pipewire_truth(const struct source *s, uint64_t seq, struct frame *clean)

@@ -23,7 +23,7 @@ static bool is_loopback(const struct pipewire_node *n)
     struct v4l2_node device = {.kind = V4L2_KIND_OTHER};
     int fd;
 
-    if (*n->driver || !*n->path)
+    if (*n->driver || strncmp(n->path, "/dev/video", strlen("/dev/video")) != 0)
         return !strcmp(n->driver, V4L2_LOOPBACK_DRIVER);
     fd = v4l2_open(n->path, O_RDONLY | O_NONBLOCK, NULL);
     if (fd < 0)
@@ -33,12 +33,6 @@ static bool is_loopback(const struct pipewire_node *n)
     return device.kind == V4L2_KIND_LOOPBACK;
 }
 
-/* Whether @a comes before @b where none was named. */
-static bool better(const struct pipewire_node *a, const struct pipewire_node *b)
-{
-    return a->camera != b->camera ? a->camera : a->priority > b->priority;
-}
-
 static const struct pipewire_node *find_best(const struct pipewire_nodes *nodes)
 {
     const struct pipewire_node *best = NULL;
@@ -46,22 +40,28 @@ static const struct pipewire_node *find_best(const struct pipewire_nodes *nodes)
     for (int i = 0; i < nodes->n; i++) {
         const struct pipewire_node *const n = &nodes->node[i];
 
-        if (!n->gone && !n->own && (!best || better(n, best)) && !is_loopback(n))
+        if (!n->gone && !n->own && n->camera && (!best || n->priority > best->priority) &&
+            !is_loopback(n))
             best = n;
     }
     return best;
 }
 
-/* One of others first: anybody may call a camera bilatcam. */
+/* One of others first: anybody may call a camera bilatcam. What people call it counts before
+ * numbers. */
 static const struct pipewire_node *find_called(const struct pipewire_nodes *nodes, const char *name)
 {
     const struct pipewire_node *ret = NULL;
+    int best = 0;
 
-    for (int i = nodes->n - 1; i >= 0; i--) {
+    for (int i = 0; i < nodes->n; i++) {
         const struct pipewire_node *const n = &nodes->node[i];
+        const int rating = n->gone ? 0 : 2 * pipewire_node_is_called(n, name) - n->own;
 
-        if (!n->gone && pipewire_node_is_called(n, name) && (!ret || ret->own || !n->own))
+        if (rating > best) {
+            best = rating;
             ret = n;
+        }
     }
     return ret;
 }
@@ -76,7 +76,7 @@ static int none_error(const struct pipewire_nodes *nodes, const char *name, stru
     (void)utf8_printable(names);
     if (!*name)
         return error_set(err, -ENODEV, "PipeWire has no camera%s%s",
-                         *names ? " but virtual ones: " : "", names);
+                         *names ? ", but by their names it gives " : "", names);
     return error_set(err, -ENODEV, "PipeWire has no camera called '%.100s'; it has %s", name,
                      *names ? names : "none");
 }
@@ -114,7 +114,8 @@ static struct values values_of(const struct spa_pod *param, uint32_t key, uint32
     struct values ret = {.n = 0};
     const struct spa_pod *pod;
 
-    if (!prop)
+    /* Older versions of the library count the values of a choice that has no room for them. */
+    if (!prop || (prop->value.type == SPA_TYPE_Choice && !spa_pod_is_choice(&prop->value)))
         return ret;
     pod = spa_pod_get_values(&prop->value, &ret.n, &ret.choice);
     ret.first = SPA_POD_BODY_CONST(pod);
@@ -241,18 +242,22 @@ static int read_modes(const struct pipewire_node *node, struct modes *m, int sto
     return r;
 }
 
+static bool gives(const struct modes *m, int format)
+{
+    size_t i = 0;
+
+    while (i < m->n && (int)m->mode[i].format != format)
+        i++;
+    return i < m->n;
+}
+
 /* "yuyv, mjpg" */
 static void formats_text(const struct modes *m, char *text, size_t size)
 {
     text[0] = '\0';
-    for (int f = 0; f < FRAME_N_FORMATS; f++) {
-        size_t i = 0;
-
-        while (i < m->n && (int)m->mode[i].format != f)
-            i++;
-        if (i < m->n)
+    for (int f = 0; f < FRAME_N_FORMATS; f++)
+        if (gives(m, f))
             list_add(text, size, ", ", format_table[f].name);
-    }
 }
 
 /* A camera that does not tell what it gives may be asked for anything. */
@@ -272,7 +277,7 @@ static int choose(const struct pipewire_node *node, const struct source_config *
     if (!m->n || v4l2_modes_choose(m->mode, m->n, &request, ret) == 0)
         return 0;
     formats_text(m, offer, sizeof(offer));
-    if (config->format >= 0)
+    if (config->format >= 0 && !gives(m, config->format))
         return error_set(err, -EINVAL, "'%s' does not give %s; it gives %s", node->description,
                          format_table[config->format].name, offer);
     return error_set(err, -EINVAL, "'%s' gives only pictures of odd width", node->description);

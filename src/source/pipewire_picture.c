@@ -1,95 +1,154 @@
 #include "source/pipewire_picture.h"
 
-#include <sys/stat.h>
+#include <errno.h>
+#include <spa/buffer/meta.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "v4l2/node.h"
 
 #define STAMP_MAX_AGE_NS (5 * NS_PER_S) /* an older stamp is taken for nonsense */
 
-/* Whether the memory that is mapped is there: a shorter file would end the program. */
-static bool has_memory(const struct spa_data *d)
+int pipewire_copy_init(struct pipewire_copy *c, const struct pipewire_picture *agreed)
 {
-    struct stat st;
+    const size_t pixels = (size_t)agreed->frame.width * (size_t)agreed->frame.height;
 
-    if (!d->data)
-        return false;
-    return d->type != SPA_DATA_MemFd || fstat((int)d->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-           (uint64_t)st.st_size >= (uint64_t)d->mapoffset + d->maxsize;
-}
-
-/* Sets strides from that of the first plane, and returns the bytes that a whole picture has: the
- * padding of the last row may be missing. 0: rows are too short. */
-static size_t lay_out(struct frame *f, int32_t stride, enum pipewire_fourth fourth)
-{
-    const size_t first = fourth ? 4 * (size_t)f->width : frame_row_bytes(f, 0);
-    size_t bytes = 0;
-
-    if (stride < 0 || (stride && (size_t)stride < first))
-        return 0;
-    for (int i = 0; i < format_table[f->format].planes; i++) {
-        const size_t row = i == 0 ? first : frame_row_bytes(f, i);
-
-        f->stride[i] = stride ? (size_t)stride * row / first : row;
-        if (i == format_table[f->format].planes - 1)
-            bytes -= f->stride[i] - row;
-        bytes += f->stride[i] * (size_t)frame_plane_rows(f, i);
+    *c = (struct pipewire_copy){.frame = frame_like(&agreed->frame), .fourth = agreed->fourth};
+    if (c->frame.format == FRAME_MJPG) {
+        c->capacity = 3 * pixels + 65536; /* no JPEG needs more than what it decodes to */
+        c->frame.plane[0] = malloc(c->capacity);
+        return c->frame.plane[0] ? 0 : -ENOMEM;
     }
-    return bytes;
+    if (c->fourth) {
+        c->row = malloc(4 * (size_t)c->frame.width);
+        if (!c->row)
+            return -ENOMEM;
+    }
+    return frame_alloc(&c->frame);
 }
 
-/* A stamp of another clock, or none, is now. */
-static int64_t stamp_of(const struct spa_meta_header *header)
+void pipewire_copy_finish(struct pipewire_copy *c)
 {
-    const int64_t now = now_ns();
-
-    return header && header->pts > 0 && header->pts <= now && header->pts > now - STAMP_MAX_AGE_NS
-               ? header->pts
-               : now;
+    free(c->row);
+    frame_free(&c->frame);
 }
 
-bool pipewire_picture_of(const struct pipewire_picture *agreed, const struct spa_buffer *b,
-                         struct frame *ret)
-{
-    const struct spa_meta_header *const header =
-        spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*header));
-    const struct spa_data *const d = &b->datas[0];
-    struct spa_chunk chunk;
-    size_t bytes;
+/* The part of a buffer in which there is a picture. */
+struct part {
+    const uint8_t *memory; /* or NULL: */
+    int fd;
+    off_t offset; /* in that file, which may be shorter than it was said to be */
+    size_t size;
+};
 
-    if (b->n_datas < 1 || !has_memory(d))
+/* False: there is none. */
+static bool find_part(const struct spa_data *d, const struct spa_chunk *chunk, struct part *ret)
+{
+    if (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED || chunk->offset > d->maxsize ||
+        chunk->size > d->maxsize - chunk->offset)
         return false;
-    chunk = *(const volatile struct spa_chunk *)d->chunk;
-    if (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED ||
-        (header && header->flags & SPA_META_HEADER_FLAG_CORRUPTED) || chunk.offset > d->maxsize ||
-        chunk.size > d->maxsize - chunk.offset)
+    *ret = (struct part){
+        .fd = (int)d->fd, .offset = (off_t)d->mapoffset + chunk->offset, .size = chunk->size};
+    if (d->type == SPA_DATA_MemPtr && d->data)
+        ret->memory = (const uint8_t *)d->data + chunk->offset;
+    return ret->memory || (d->type == SPA_DATA_MemFd && d->fd >= 0);
+}
+
+static bool read_part(const struct part *p, size_t at, uint8_t *to, size_t size)
+{
+    if (at > p->size || size > p->size - at)
         return false;
-    *ret = agreed->frame;
-    ret->plane[0] = (uint8_t *)d->data + chunk.offset;
-    ret->bytes = chunk.size;
-    ret->t_capture_ns = stamp_of(header);
-    if (ret->format == FRAME_MJPG)
-        return v4l2_jpeg_plausible(ret->plane[0], ret->bytes);
-    bytes = lay_out(ret, chunk.stride, agreed->fourth);
-    if (!bytes || chunk.size < bytes)
-        return false;
-    frame_attach(ret, ret->plane[0]);
+    if (p->memory)
+        memcpy(to, p->memory + at, size);
+    return p->memory || pread(p->fd, to, size, p->offset + (off_t)at) == (ssize_t)size;
+}
+
+static bool read_rows(const struct part *p, size_t at, size_t stride, uint8_t *to, size_t to_stride,
+                      size_t bytes, int rows)
+{
+    if (stride == bytes && to_stride == bytes)
+        return read_part(p, at, to, bytes * (size_t)rows);
+    for (int y = 0; y < rows; y++)
+        if (!read_part(p, at + (size_t)y * stride, to + (size_t)y * to_stride, bytes))
+            return false;
     return true;
 }
 
-void pipewire_pack(struct frame *dst, const struct frame *src, enum pipewire_fourth fourth)
+/* Strides are those of the first plane, in parts; 0: rows follow without a gap. The gap after the
+ * last row may be missing. */
+static bool read_planes(struct frame *f, const struct part *p, size_t stride)
 {
-    for (int y = 0; y < src->height; y++) {
-        const uint8_t *in =
-            src->plane[0] + (size_t)y * src->stride[0] + (fourth == PIPEWIRE_FOURTH_FIRST);
-        uint8_t *out = dst->plane[0] + (size_t)y * dst->stride[0];
+    const size_t first = frame_row_bytes(f, 0);
+    size_t at = 0;
 
-        for (int x = 0; x < src->width; x++, in += 4, out += 3) {
-            out[0] = in[0];
-            out[1] = in[1];
-            out[2] = in[2];
-        }
+    for (int i = 0; i < format_table[f->format].planes; i++) {
+        const size_t bytes = frame_row_bytes(f, i);
+        const size_t plane_stride = stride ? stride * bytes / first : bytes;
+        const int rows = frame_plane_rows(f, i);
+
+        if (!read_rows(p, at, plane_stride, f->plane[i], f->stride[i], bytes, rows))
+            return false;
+        at += plane_stride * (size_t)rows;
     }
-    dst->t_capture_ns = src->t_capture_ns;
-    dst->seq = src->seq;
+    return true;
+}
+
+static bool read_without_fourth(struct pipewire_copy *c, const struct part *p, size_t stride)
+{
+    const size_t bytes = 4 * (size_t)c->frame.width;
+
+    for (int y = 0; y < c->frame.height; y++) {
+        const uint8_t *in = c->row + (c->fourth == PIPEWIRE_FOURTH_FIRST);
+        uint8_t *out = c->frame.plane[0] + (size_t)y * c->frame.stride[0];
+
+        if (!read_part(p, (size_t)y * (stride ? stride : bytes), c->row, bytes))
+            return false;
+        for (int x = 0; x < c->frame.width; x++, in += 4, out += 3)
+            memcpy(out, in, 3);
+    }
+    return true;
+}
+
+static bool read_jpeg(struct pipewire_copy *c, const struct part *p)
+{
+    c->frame.bytes = p->size;
+    return p->size <= c->capacity && read_part(p, 0, c->frame.plane[0], p->size) &&
+           v4l2_jpeg_plausible(c->frame.plane[0], p->size);
+}
+
+/* A stamp of another clock, or none, is now. */
+static int64_t believable(int64_t pts)
+{
+    const int64_t now = now_ns();
+
+    return pts > 0 && pts <= now && pts > now - STAMP_MAX_AGE_NS ? pts : now;
+}
+
+bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
+{
+    const struct spa_meta_header *const shared =
+        spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*shared));
+    struct spa_meta_header header = {.flags = 0};
+    struct spa_chunk chunk;
+    struct part part;
+    size_t row, stride;
+
+    if (shared)
+        header = *(const volatile struct spa_meta_header *)shared;
+    if (b->n_datas < 1 || header.flags & SPA_META_HEADER_FLAG_CORRUPTED)
+        return false;
+    chunk = *(const volatile struct spa_chunk *)b->datas[0].chunk;
+    if (!find_part(&b->datas[0], &chunk, &part))
+        return false;
+    c->frame.t_capture_ns = believable(header.pts);
+    if (c->frame.format == FRAME_MJPG)
+        return read_jpeg(c, &part);
+    row = c->fourth ? 4 * (size_t)c->frame.width : frame_row_bytes(&c->frame, 0);
+    stride = chunk.stride > 0 ? (size_t)chunk.stride : 0;
+    if (chunk.stride < 0 || (stride && stride < row))
+        return false;
+    return c->fourth ? read_without_fourth(c, &part, stride)
+                     : read_planes(&c->frame, &part, stride);
 }

@@ -1,15 +1,22 @@
 #pragma once
-/* Private to the source of PipeWire's cameras: the picture in one of its buffers. What is in there
- * was written by another program, and may be anything. Pure functions; any thread, as long as the
- * buffer stays. */
+/* Private to the source of PipeWire's cameras: a copy of the picture in one of its buffers. What is
+ * in a buffer was written by another program, may be anything, and may change while it is read; so
+ * nothing is read twice, and nothing of it is used in place. Context: one thread at a time. */
 #include <spa/buffer/buffer.h>
 
 #include "pipewire/format.h"
 
-/* Has @ret show it in place; with a fourth byte in its pixels, rows of those.
- * False: it is damaged. */
-bool pipewire_picture_of(const struct pipewire_picture *agreed, const struct spa_buffer *b,
-                         struct frame *ret);
+struct pipewire_copy {
+    struct frame frame;          /* the newest one; owns its memory */
+    enum pipewire_fourth fourth; /* of those that are copied */
+    size_t capacity;             /* for compressed ones */
+    uint8_t *row;                /* with the fourth byte */
+};
 
-/* Makes @dst, which is of that size and has its own memory, @src without the fourth byte. */
-void pipewire_pack(struct frame *dst, const struct frame *src, enum pipewire_fourth fourth);
+/* For pictures like @agreed. pipewire_copy_finish is to follow even where this fails. -ENOMEM. */
+int pipewire_copy_init(struct pipewire_copy *c, const struct pipewire_picture *agreed);
+void pipewire_copy_finish(struct pipewire_copy *c); /* accepts all zeros */
+
+/* Copies the picture in @b to c->frame, with its stamp. False: it is damaged, and so is c->frame.
+ */
+bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b);

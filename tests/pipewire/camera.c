@@ -11,6 +11,7 @@
  *     --fps N              0: no fixed rate
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
+ *     --malformed          offers a choice of formats that has no room for one, too
  *
  * It takes commands, a line each:
  *
@@ -61,7 +62,7 @@ struct camera {
     unsigned fps;
     uint8_t *pictures; /* of the first size */
     size_t n_bytes;    /* all of them */
-    bool short_file;
+    bool short_file, malformed;
     bool streams, stalled;
     char damage[16], pts[16];
     long every; /* Nth picture is damaged */
@@ -185,6 +186,22 @@ static uint32_t make_offers(const struct camera *c, struct spa_pod_builder *b,
         ret[i] = spa_pod_builder_pop(b, &f);
     }
     return (uint32_t)c->n_sizes;
+}
+
+static const struct spa_pod *make_malformed(struct spa_pod_builder *b)
+{
+    static const struct spa_pod choice[] = {{8, SPA_TYPE_Choice}, {SPA_CHOICE_Enum, 0}};
+    struct spa_pod_frame f;
+
+    spa_pod_builder_push_object(b, &f, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(b, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+                        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
+    spa_pod_builder_prop(b, SPA_FORMAT_VIDEO_format, 0);
+    (void)spa_pod_builder_raw_padded(b, choice, sizeof(choice));
+    /* What is read as the type of the values and their size. */
+    spa_pod_builder_prop(b, 4, SPA_TYPE_Id);
+    spa_pod_builder_id(b, 0);
+    return spa_pod_builder_pop(b, &f);
 }
 
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
@@ -329,6 +346,10 @@ static struct pw_properties *take_options(struct camera *c, int argc, char **arg
             c->short_file = true;
             continue;
         }
+        if (!strcmp(argv[i], "--malformed")) {
+            c->malformed = true;
+            continue;
+        }
         if (!value)
             exit(2);
         if (!strcmp(argv[i], "--description"))
@@ -351,9 +372,11 @@ static int connect_stream(struct camera *c, struct pw_properties *properties)
 {
     uint8_t memory[4096];
     struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
-    const struct spa_pod *offers[MAX_SIZES];
-    const uint32_t n = make_offers(c, &b, offers);
+    const struct spa_pod *offers[MAX_SIZES + 1];
+    uint32_t n = make_offers(c, &b, offers);
 
+    if (c->malformed)
+        offers[n++] = make_malformed(&b);
     c->stream =
         pw_stream_new_simple(pw_main_loop_get_loop(c->loop), "camera", properties, &events, c);
     if (!c->stream)

@@ -128,13 +128,18 @@ test_unknown_format() {
 
 # --- which camera ---
 
+# serial_of NODE
+serial_of() {
+    pw-dump | python3 -c 'import json, sys
+for o in json.load(sys.stdin):
+    p = (o.get("info") or {}).get("props") or {}
+    if p.get("node.name") == sys.argv[1] and o["type"].endswith("Node"): print(p["object.serial"])' "$1"
+}
+
 test_names() {
     local serial
     plug_in cam yuy2 64x48 yuy2 --description "Front Camera"
-    serial=$(pw-dump | python3 -c 'import json, sys
-for o in json.load(sys.stdin):
-    p = (o.get("info") or {}).get("props") or {}
-    if p.get("node.name") == "cam" and o["type"].endswith("Node"): print(p["object.serial"])')
+    serial=$(serial_of cam)
     for name in "" cam "Front Camera" "$serial"; do
         run 0 "$bilatcam" -i "pipewire:$name" "${reads[@]}" --frames 2 -o null:
         expect err 'Front Camera \(PipeWire\), 64x48' "camera '$name'"
@@ -168,6 +173,30 @@ test_best() {
         wait "$other_pid"
         rm others
     done
+    unplug
+}
+
+# A screen is shown only where it is asked for.
+test_screen_alone() {
+    plug_in screen yuy2 64x48 yuy2 --property media.role=Screen
+    refused 1 'PipeWire has no camera, but by their names it gives screen' \
+        "$bilatcam" -i pipewire: "${reads[@]}" -o null:
+    run 0 "$bilatcam" -i pipewire:screen "${reads[@]}" --frames 2 -o null:
+    unplug
+}
+
+# Named by a number that it has only once, it comes back all the same.
+test_back_by_name() {
+    local serial
+    plug_in cam yuy2 64x48 yuy2
+    serial=$(serial_of cam)
+    start_camera -i "pipewire:$serial" "${reads[@]}" -o null:
+    unplug
+    wait_for said 'waiting for the camera' && ok || bad "the loss is not told"
+    plug_in cam yuy2 64x48 yuy2
+    [ "$(serial_of cam)" != "$serial" ] && ok || bad "the number is the same"
+    wait_for said 'cam \(PipeWire\) is back' && ok || bad "the camera does not come back"
+    stop_camera
     unplug
 }
 
@@ -302,6 +331,14 @@ test_short_file() {
     start_camera -i pipewire: "${reads[@]}" -o null:
     wait_for said "'cam' gives no pictures; waiting" && ok || bad "memory that is not there"
     stop_camera
+    unplug
+}
+
+# Neither is what it offers.
+test_malformed() {
+    plug_in cam yuy2 64x48 yuy2 --malformed
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 5 -o null:
+    expect err 'cam \(PipeWire\), 64x48' "what is not malformed"
     unplug
 }
 
