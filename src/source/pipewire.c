@@ -21,10 +21,9 @@
 #include "source/source.h"
 #include "source/wishes.h"
 
-#define START_NS (5 * NS_PER_S) /* to the first frame */
-#define STATIC_NS                                                                                  \
-    (10 * NS_PER_S)  /* between those of what has no rate: a screen that stands still */
-#define MAX_READY 64 /* more than there can be buffers */
+#define START_NS (5 * NS_PER_S)   /* to the first frame */
+#define STATIC_NS (10 * NS_PER_S) /* between those of a screen that stands still */
+#define MAX_READY 64              /* more than there can be buffers */
 
 struct pipewire_source {
     struct source base;
