@@ -317,8 +317,8 @@ stop_in_long_frame() {
     rm -f err stats.json trace.csv
     printf 'filter = none\n' >live.conf
     # The thread in the long frame is left behind on purpose.
-    TSAN_OPTIONS=report_thread_leaks=0 setsid "$bilatcam" -c live.conf -i test: --fps 20 \
-        --size 1280x720 -e reference --latency-budget off -o null: --stats stats.json \
+    TSAN_OPTIONS=report_thread_leaks=0 setsid "$bilatcam" -c live.conf -i test:noise=0 --fps 20 \
+        --size 640x360 -e reference --latency-budget off -o null: --stats stats.json \
         --trace trace.csv 2>err &
     pid=$!
     wait_for trace.csv '' 5
@@ -327,7 +327,7 @@ stop_in_long_frame() {
     wait_for err 'radius = 32' && ok || bad "reload"
     until [ "$(wc -l <trace.csv)" = "$lines" ]; do
         lines=$(wc -l <trace.csv)
-        sleep 0.5
+        sleep 1
     done
     terminate "$pid" && ok || bad "stopped in a long frame: exit status $?"
     expect err 'forced exit' 'a long frame'
