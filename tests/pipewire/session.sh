@@ -114,9 +114,11 @@ grown() { [ "$(stat -c %s "$1")" -gt $((grown_from + 50000)) ]; }
 # --- cameras of others ---
 
 # plug_in NAME [ARGUMENT...]: the camera $camera (camera.c), in the background, with its standard input
-# in descriptor 7.
+# in descriptor 7. The pipe is new: in the old one, which others have inherited, may be what a camera
+# did not read.
 plug_in() {
-    [ -p commands ] || mkfifo commands
+    rm -f commands
+    mkfifo commands
     "$camera" "$@" <commands >camera.log 2>&1 &
     plugged_pid=$! plugged_name=$1
     exec 7>commands
