@@ -1,5 +1,6 @@
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -31,4 +32,13 @@ int condition_init(pthread_cond_t *cond)
     r = pthread_cond_init(cond, &attr);
     (void)pthread_condattr_destroy(&attr);
     return -r;
+}
+
+int online_cpus(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return 1;
+    return CPU_COUNT(&set);
 }

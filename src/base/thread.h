@@ -7,3 +7,6 @@ int thread_start(pthread_t *ret, const char *name, void *(*fn)(void *), void *ar
 
 /* A condition variable whose timed waits are in CLOCK_MONOTONIC time. */
 int condition_init(pthread_cond_t *cond);
+
+/* Processors that this thread may run on, at least 1. */
+int online_cpus(void);

@@ -19,8 +19,9 @@ void convert_frame(struct frame *dst, const struct frame *src);
 /* Decoder of MJPG frames (mjpeg.c). One per thread. */
 struct mjpeg;
 
-/* -ENOMEM; -ENOTSUP: the program was built without it. */
-int mjpeg_create(struct mjpeg **ret);
+/* Uses @n_threads (1 or more, the caller's among them) for JPEGs that have restart markers.
+ * -ENOMEM; -ENOTSUP: the program was built without it. */
+int mjpeg_create(struct mjpeg **ret, int n_threads);
 void mjpeg_destroy(struct mjpeg *m); /* accepts NULL */
 
 /* Decodes the JPEG @src to the planes of @dst (4:2:2 planes, full range, the camera's size),

@@ -1,5 +1,6 @@
 /* MJPG frames through libturbojpeg, straight to planes. A 4:2:0 JPEG is decoded to every other
- * chroma row of the 4:2:2 picture, so that it needs no second buffer. */
+ * chroma row of the 4:2:2 picture, so that it needs no second buffer. One that can be cut is
+ * decoded on several threads; whatever is wrong with it is found out by decoding it as a whole. */
 #include "picture/convert.h"
 
 #include "config-build.h"
@@ -11,21 +12,46 @@
 #ifdef HAVE_MJPEG
 #include <turbojpeg.h>
 
+#include "base/workers.h"
+#include "picture/jpeg_slices.h"
+
 /* The second bytes of JPEG's markers: start of scan, restart interval, restarts. */
 enum { MARKER_SOS = 0xda, MARKER_DRI = 0xdd, MARKER_RST0 = 0xd0, MARKER_RST7 = 0xd7 };
+
+/* One thread's. */
+struct slice_decoder {
+    tjhandle handle;
+    uint8_t *jpeg; /* one slice */
+    size_t size;
+};
 
 struct mjpeg {
     tjhandle handle;
     uint8_t *spare_planes; /* of JPEGs that cannot be decoded in place */
     size_t spare_size;
+    int n_threads;
+    struct workers *workers; /* NULL until a JPEG can be cut */
+    struct slice_decoder decoder[JPEG_SLICES_MAX];
 };
 
-int mjpeg_create(struct mjpeg **ret)
+/* The JPEG at work, and where it goes. */
+struct slices_job {
+    struct mjpeg *mjpeg;
+    const uint8_t *jpeg;
+    struct jpeg_slices slices;
+    unsigned char *const *planes;
+    int *strides;
+    int width, subsamp;
+    bool whole[JPEG_SLICES_MAX];
+};
+
+int mjpeg_create(struct mjpeg **ret, int n_threads)
 {
     struct mjpeg *m = calloc(1, sizeof(*m));
 
     if (!m)
         return -ENOMEM;
+    m->n_threads = n_threads < JPEG_SLICES_MAX ? n_threads : JPEG_SLICES_MAX;
     m->handle = tjInitDecompress();
     if (!m->handle) {
         free(m);
@@ -39,9 +65,74 @@ void mjpeg_destroy(struct mjpeg *m)
 {
     if (!m)
         return;
+    workers_destroy(m->workers);
+    for (int i = 0; i < JPEG_SLICES_MAX; i++) {
+        if (m->decoder[i].handle)
+            (void)tjDestroy(m->decoder[i].handle);
+        free(m->decoder[i].jpeg);
+    }
     (void)tjDestroy(m->handle);
     free(m->spare_planes);
     free(m);
+}
+
+static bool slice_decoder_prepare(struct slice_decoder *d, size_t size)
+{
+    if (size > d->size) {
+        uint8_t *jpeg = realloc(d->jpeg, size);
+
+        if (!jpeg)
+            return false;
+        d->jpeg = jpeg;
+        d->size = size;
+    }
+    if (!d->handle)
+        d->handle = tjInitDecompress();
+    return d->handle;
+}
+
+static void decode_slice(void *arg, int worker, int i)
+{
+    struct slices_job *job = arg;
+    struct slice_decoder *d = &job->mjpeg->decoder[worker];
+    const struct jpeg_slice *slice = &job->slices.slice[i];
+    const size_t size = jpeg_slices_size(&job->slices, i);
+    unsigned char *planes[3];
+
+    if (!slice_decoder_prepare(d, size))
+        return;
+    jpeg_slices_write(&job->slices, i, job->jpeg, d->jpeg);
+    for (int c = 0; c < 3; c++) {
+        const int rows = slice->y ? tjPlaneHeight(c, slice->y, job->subsamp) : 0;
+
+        planes[c] = job->planes[c] + (size_t)rows * (size_t)job->strides[c];
+    }
+    job->whole[i] = !tjDecompressToYUVPlanes(d->handle, d->jpeg, (unsigned long)size, planes,
+                                             job->width, job->strides, slice->height, 0);
+}
+
+/* False: it has to be decoded as a whole. */
+static bool decode_slices(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
+                          int strides[3], int width, int subsamp)
+{
+    struct slices_job job = {.mjpeg = m,
+                             .jpeg = src->plane[0],
+                             .planes = planes,
+                             .strides = strides,
+                             .width = width,
+                             .subsamp = subsamp};
+    bool whole = true;
+
+    if (m->n_threads < 2 || jpeg_slices_find(&job.slices, src->plane[0], src->bytes, m->n_threads))
+        return false;
+    if (!m->workers && workers_create(&m->workers, "decode", m->n_threads)) {
+        m->n_threads = 1;
+        return false;
+    }
+    workers_run(m->workers, decode_slice, &job, job.slices.n);
+    for (int i = 0; i < job.slices.n; i++)
+        whole = whole && job.whole[i];
+    return whole;
 }
 
 /* Whether no part between restart markers is lost; true where there are none. Where data is lost
@@ -68,7 +159,8 @@ static bool restarts_complete(const struct frame *src, const struct frame *dst, 
 static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
                   int strides[3], const struct frame *dst, int subsamp, struct error *err)
 {
-    if (!tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
+    if (decode_slices(m, src, planes, strides, dst->width, subsamp) ||
+        !tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
                                  dst->width, strides, dst->height, 0))
         return 0;
     /* A cut JPEG decodes with a warning, its rest grey: such a picture is not shown. Stray bytes
@@ -189,9 +281,10 @@ int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, st
 
 #else
 
-int mjpeg_create(struct mjpeg **ret)
+int mjpeg_create(struct mjpeg **ret, int n_threads)
 {
     (void)ret;
+    (void)n_threads;
     return -ENOTSUP;
 }
 

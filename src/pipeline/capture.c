@@ -10,6 +10,7 @@
 #include "base/event.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/thread.h"
 #include "base/url.h"
 #include "picture/colour.h"
 
@@ -64,7 +65,8 @@ static int prepare_pictures(struct capture *c)
                                 .height = s->height};
     int r;
 
-    if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg))
+    if (s->format == FRAME_MJPG && !c->mjpeg &&
+        mjpeg_create(&c->mjpeg, online_cpus()))
         return -ENOTSUP;
     c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
                 shape.format == c->picture.format;

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!in.left)
         return 0;
     src.plane[0] = malloc(in.left);
-    must(src.plane[0] && !mjpeg_create(&m), "memory for a decoder");
+    must(src.plane[0] && !mjpeg_create(&m, 1), "memory for a decoder");
     memcpy(src.plane[0], in.data, in.left);
     for (int i = 0; i <= twice; i++)
         decode(m, &like, slack, &src);

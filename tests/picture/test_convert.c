@@ -1,7 +1,5 @@
 #include "tests/lib/unit.h"
 
-#include "config-build.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +9,6 @@
 #include "picture/colour.h"
 #include "picture/convert.h"
 #include "tests/lib/images.h"
-
-#ifdef HAVE_MJPEG
-#include <turbojpeg.h>
-#endif
 
 static const struct colour limited_601 = {COLOUR_BT601, COLOUR_LIMITED};
 static const struct colour full_601 = {COLOUR_BT601, COLOUR_FULL};
@@ -273,157 +267,6 @@ static void test_card(void **state)
     guarded_free(&yuv);
 }
 
-#ifdef HAVE_MJPEG
-
-struct jpeg {
-    unsigned char *bytes;
-    unsigned long size;
-    struct frame frame;
-};
-
-static struct jpeg encode(int width, int height, int subsamp)
-{
-    struct jpeg j = {0};
-    const tjhandle handle = tjInitCompress();
-    unsigned char *rgb = malloc((size_t)(width * height * 3));
-
-    assert_non_null(rgb);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            rgb[(y * width + x) * 3] = (unsigned char)(x * 255 / width);
-            rgb[(y * width + x) * 3 + 1] = (unsigned char)(y * 255 / height);
-            rgb[(y * width + x) * 3 + 2] = 90;
-        }
-    assert_int_equal(
-        tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j.bytes, &j.size, subsamp, 95, 0), 0);
-    free(rgb);
-    (void)tjDestroy(handle);
-    j.frame = (struct frame){.format = FRAME_MJPG,
-                             .width = width,
-                             .height = height,
-                             .plane = {j.bytes},
-                             .bytes = j.size};
-    return j;
-}
-
-static void test_mjpeg_subsamplings(void **state)
-{
-    static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
-    struct mjpeg *m = NULL;
-
-    (void)state;
-    assert_int_equal(mjpeg_create(&m), 0);
-    for (int i = 0; i < 5; i++)
-        for (int height = 47; height <= 48; height++) {
-            struct jpeg j = encode(64, height, kinds[i]);
-            struct guarded dst = make(FRAME_I422, 64, height, 16);
-            struct error err;
-
-            assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
-            assert_int_equal(guarded_check(&dst), 0);
-            for (int y = 2; y < height - 2; y += 5)
-                for (int x = 4; x < 60; x += 7) {
-                    const double r = x * 255 / 64, g = y * 255 / height;
-                    const double want_y = 0.299 * r + 0.587 * g + 0.114 * 90;
-                    const double want_v = 128 + (r - want_y) * 0.713;
-
-                    assert_true(fabs(at(&dst.frame, 0, x, y) - want_y) < 5);
-                    assert_true(fabs(at(&dst.frame, 2, x / 2, y) - want_v) < 9);
-                }
-            guarded_free(&dst);
-            tjFree(j.bytes);
-        }
-    mjpeg_destroy(m);
-}
-
-static void test_mjpeg_damage(void **state)
-{
-    struct guarded dst = make(FRAME_I422, 64, 48, 0), other = make(FRAME_I422, 80, 48, 0);
-    struct jpeg j = encode(64, 48, TJSAMP_422), grey = encode(64, 48, TJSAMP_GRAY);
-    struct mjpeg *m = NULL;
-    struct error err;
-    uint64_t rng = 5;
-
-    (void)state;
-    assert_int_equal(mjpeg_create(&m), 0);
-    assert_int_equal(mjpeg_decode(m, &grey.frame, &dst.frame, &err), 0);
-    assert_int_equal(at(&dst.frame, 1, 9, 9), 128);
-    assert_int_equal(mjpeg_decode(m, &j.frame, &other.frame, &err), -EBADMSG);
-    assert_non_null(strstr(err.text, "64x48"));
-    for (size_t cut = 0; cut < j.size - 2; cut += 37) {
-        j.frame.bytes = cut;
-        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
-    }
-    j.frame.bytes = j.size;
-    for (int i = 0; i < 300; i++) { /* garbage must not crash; some of it still decodes */
-        j.bytes[random_next(&rng) % j.size] = (unsigned char)random_next(&rng);
-        (void)mjpeg_decode(m, &j.frame, &dst.frame, &err);
-    }
-    assert_int_equal(guarded_check(&dst), 0);
-    mjpeg_destroy(m);
-    guarded_free(&dst);
-    guarded_free(&other);
-    tjFree(j.bytes);
-    tjFree(grey.bytes);
-}
-
-/* Stray bytes between segments, which some cameras send in every frame, do no harm. */
-static void test_mjpeg_stray_bytes(void **state)
-{
-    struct guarded dst = make(FRAME_I422, 64, 48, 0);
-    struct jpeg j = encode(64, 48, TJSAMP_422);
-    unsigned char *bytes = malloc(j.size + 3);
-    struct mjpeg *m = NULL;
-    struct error err;
-
-    (void)state;
-    assert_non_null(bytes);
-    memcpy(bytes, j.bytes, j.size - 2);
-    memset(bytes + j.size - 2, 0, 3);
-    memcpy(bytes + j.size + 1, j.bytes + j.size - 2, 2);
-    j.frame.plane[0] = bytes;
-    j.frame.bytes = j.size + 3;
-    assert_int_equal(mjpeg_create(&m), 0);
-    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
-    mjpeg_destroy(m);
-    guarded_free(&dst);
-    free(bytes);
-    tjFree(j.bytes);
-}
-
-/* Where there are restart markers, the decoder goes on after a gap as if nothing was. */
-static void test_mjpeg_gaps(void **state)
-{
-    const size_t gap = 600;
-    struct guarded dst = make(FRAME_I422, 320, 240, 0);
-    struct mjpeg *m = NULL;
-    struct error err;
-    struct jpeg j;
-
-    (void)state;
-    assert_int_equal(setenv("TJ_RESTART", "1", 1), 0); /* one after each row of blocks */
-    j = encode(320, 240, TJSAMP_422);
-    assert_int_equal(unsetenv("TJ_RESTART"), 0);
-    assert_int_equal(mjpeg_create(&m), 0);
-    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
-    for (size_t at = 700; at + gap < j.size - 2; at += 41) {
-        unsigned char *bytes = malloc(j.size - gap);
-
-        assert_non_null(bytes);
-        memcpy(bytes, j.bytes, at);
-        memcpy(bytes + at, j.bytes + at + gap, j.size - at - gap);
-        j.frame.plane[0] = bytes;
-        j.frame.bytes = j.size - gap;
-        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
-        free(bytes);
-    }
-    mjpeg_destroy(m);
-    guarded_free(&dst);
-    tjFree(j.bytes);
-}
-
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,12 +278,6 @@ int main(void)
         cmocka_unit_test(test_packed_rgb),
         cmocka_unit_test(test_colour_in),
         cmocka_unit_test(test_card),
-#ifdef HAVE_MJPEG
-        cmocka_unit_test(test_mjpeg_subsamplings),
-        cmocka_unit_test(test_mjpeg_damage),
-        cmocka_unit_test(test_mjpeg_stray_bytes),
-        cmocka_unit_test(test_mjpeg_gaps),
-#endif
     };
 
     return cmocka_run_group_tests_name("frame, colour and convert", tests, NULL, NULL);

@@ -3,17 +3,17 @@
 #include "engine/engine.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
+#include "base/workers.h"
 #include "engine/simd/band.h"
 #include "engine/simd/blur.h"
 #include "engine/simd/cpu.h"
 #include "engine/simd/plan.h"
 #include "engine/simd/time/history.h"
-#include "engine/simd/workers.h"
 
 #define BLUR_ROWS_LEAST 64 /* of a band */
 
@@ -39,15 +39,6 @@ struct simd {
     const struct frame *out;
     int band_rows;
 };
-
-static int online_cpus(void)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set))
-        return 1;
-    return CPU_COUNT(&set);
-}
 
 static void describe(char *device, size_t size, int n_threads, const struct row_kernels *kernels)
 {
@@ -100,7 +91,7 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
     s->n_threads = config->threads > 0 ? config->threads : online_cpus();
     s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
     s->blur = calloc((size_t)s->n_threads, sizeof(s->blur[0]));
-    r = s->band && s->blur ? workers_create(&s->workers, s->n_threads) : -ENOMEM;
+    r = s->band && s->blur ? workers_create(&s->workers, "filter", s->n_threads) : -ENOMEM;
     if (r == 0)
         r = history_create(&s->history, s->workers, s->n_threads, kernels);
     if (r) {

@@ -2,9 +2,9 @@
 /* What the CPU engine keeps of the frames before: raw frames, the mean over frames, and how much
  * noise there is. The formulas are in engine/time/average.h. Context: one thread at a time; the
  * workers share the work. */
+#include "base/workers.h"
 #include "engine/engine.h"
 #include "engine/simd/band.h"
-#include "engine/simd/workers.h"
 
 struct history;
 

@@ -1,7 +1,7 @@
 #pragma once
 /* The search of engine/time/motion.h: the same vectors, from padded pictures and on several
  * threads. Context: one thread at a time; the workers share the work. */
-#include "engine/simd/workers.h"
+#include "base/workers.h"
 #include "engine/time/motion.h"
 
 struct row_kernels;

@@ -1,4 +1,4 @@
-/* The threads of the CPU engine. */
+/* A pool of threads. */
 #include "tests/lib/unit.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/simd/workers.h"
+#include "base/workers.h"
 
 #define N_THREADS 4
 
@@ -39,7 +39,7 @@ static void test_signals_are_blocked(void **state)
 
     (void)state;
     assert_int_equal(pthread_barrier_init(&all_here, NULL, N_THREADS), 0);
-    assert_int_equal(workers_create(&w, N_THREADS), 0);
+    assert_int_equal(workers_create(&w, "filter", N_THREADS), 0);
     workers_run(w, look, NULL, N_THREADS);
     workers_destroy(w);
     (void)pthread_barrier_destroy(&all_here);

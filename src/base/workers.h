@@ -4,8 +4,9 @@
 
 struct workers;
 
-/* @n_threads counts the caller and is at least 1. -ENOMEM, -EAGAIN (no more threads). */
-int workers_create(struct workers **ret, int n_threads);
+/* @n_threads counts the caller and is at least 1; the others are called @name-1, @name-2 and so on.
+ * -ENOMEM, -EAGAIN (no more threads). */
+int workers_create(struct workers **ret, const char *name, int n_threads);
 void workers_destroy(struct workers *w); /* accepts NULL */
 
 /* Calls @fn(@arg, worker, item) for every item in 0..@n_items-1, in any order and on several

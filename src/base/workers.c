@@ -1,4 +1,4 @@
-#include "engine/simd/workers.h"
+#include "base/workers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,24 +56,24 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static int start_threads(struct workers *w, int n)
+static int start_threads(struct workers *w, const char *name, int n)
 {
     for (; w->n_started < n; w->n_started++) {
         struct worker *self = &w->worker[w->n_started];
-        char name[32];
+        char thread_name[32];
         int r;
 
         self->pool = w;
         self->index = w->n_started + 1;
-        (void)snprintf(name, sizeof(name), "filter-%d", self->index);
-        r = thread_start(&self->thread, name, worker_main, self);
+        (void)snprintf(thread_name, sizeof(thread_name), "%s-%d", name, self->index);
+        r = thread_start(&self->thread, thread_name, worker_main, self);
         if (r)
             return r;
     }
     return 0;
 }
 
-int workers_create(struct workers **ret, int n_threads)
+int workers_create(struct workers **ret, const char *name, int n_threads)
 {
     const int n = n_threads - 1;
     struct workers *w = calloc(1, sizeof(*w) + (size_t)n * sizeof(w->worker[0]));
@@ -84,7 +84,7 @@ int workers_create(struct workers **ret, int n_threads)
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->job_ready, NULL);
     (void)pthread_cond_init(&w->job_done, NULL);
-    r = start_threads(w, n);
+    r = start_threads(w, name, n);
     if (r) {
         workers_destroy(w);
         return r;

@@ -1,0 +1,316 @@
+/* JPEGs of cameras, whole, damaged and cut. */
+#include "tests/lib/unit.h"
+
+#include "config-build.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture/convert.h"
+#include "picture/jpeg_slices.h"
+#include "tests/lib/images.h"
+
+#ifdef HAVE_MJPEG
+#include <turbojpeg.h>
+
+static struct guarded make(int width, int height, int pad)
+{
+    const struct frame like = {.format = FRAME_I422, .width = width, .height = height};
+    struct guarded g;
+
+    assert_int_equal(guarded_alloc(&g, &like, pad), 0);
+    guarded_arm(&g);
+    return g;
+}
+
+static int at(const struct frame *f, int component, int x, int y)
+{
+    return frame_sample(f, component, x, y);
+}
+
+struct jpeg {
+    unsigned char *bytes;
+    unsigned long size;
+    struct frame frame;
+};
+
+static struct jpeg encode(int width, int height, int subsamp)
+{
+    struct jpeg j = {0};
+    const tjhandle handle = tjInitCompress();
+    unsigned char *rgb = malloc((size_t)(width * height * 3));
+
+    assert_non_null(rgb);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            rgb[(y * width + x) * 3] = (unsigned char)(x * 255 / width);
+            rgb[(y * width + x) * 3 + 1] = (unsigned char)(y * 255 / height);
+            rgb[(y * width + x) * 3 + 2] = 90;
+        }
+    assert_int_equal(
+        tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j.bytes, &j.size, subsamp, 95, 0), 0);
+    free(rgb);
+    (void)tjDestroy(handle);
+    j.frame = (struct frame){.format = FRAME_MJPG,
+                             .width = width,
+                             .height = height,
+                             .plane = {j.bytes},
+                             .bytes = j.size};
+    return j;
+}
+
+/* @restarts: rows of blocks between restart markers, or with a B behind it blocks. */
+static struct jpeg encode_restarts(int width, int height, int subsamp, const char *restarts)
+{
+    struct jpeg j;
+
+    assert_int_equal(setenv("TJ_RESTART", restarts, 1), 0);
+    j = encode(width, height, subsamp);
+    assert_int_equal(unsetenv("TJ_RESTART"), 0);
+    return j;
+}
+
+static void test_mjpeg_subsamplings(void **state)
+{
+    static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
+    struct mjpeg *m = NULL;
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m, 1), 0);
+    for (int i = 0; i < 5; i++)
+        for (int height = 47; height <= 48; height++) {
+            struct jpeg j = encode(64, height, kinds[i]);
+            struct guarded dst = make(64, height, 16);
+            struct error err;
+
+            assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+            assert_int_equal(guarded_check(&dst), 0);
+            for (int y = 2; y < height - 2; y += 5)
+                for (int x = 4; x < 60; x += 7) {
+                    const double r = x * 255 / 64, g = y * 255 / height;
+                    const double want_y = 0.299 * r + 0.587 * g + 0.114 * 90;
+                    const double want_v = 128 + (r - want_y) * 0.713;
+
+                    assert_true(fabs(at(&dst.frame, 0, x, y) - want_y) < 5);
+                    assert_true(fabs(at(&dst.frame, 2, x / 2, y) - want_v) < 9);
+                }
+            guarded_free(&dst);
+            tjFree(j.bytes);
+        }
+    mjpeg_destroy(m);
+}
+
+static void test_mjpeg_damage(void **state)
+{
+    struct guarded dst = make(64, 48, 0), other = make(80, 48, 0);
+    struct jpeg j = encode(64, 48, TJSAMP_422), grey = encode(64, 48, TJSAMP_GRAY);
+    struct mjpeg *m = NULL;
+    struct error err;
+    uint64_t rng = 5;
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_decode(m, &grey.frame, &dst.frame, &err), 0);
+    assert_int_equal(at(&dst.frame, 1, 9, 9), 128);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &other.frame, &err), -EBADMSG);
+    assert_non_null(strstr(err.text, "64x48"));
+    for (size_t cut = 0; cut < j.size - 2; cut += 37) {
+        j.frame.bytes = cut;
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+    }
+    j.frame.bytes = j.size;
+    for (int i = 0; i < 300; i++) { /* garbage must not crash; some of it still decodes */
+        j.bytes[random_next(&rng) % j.size] = (unsigned char)random_next(&rng);
+        (void)mjpeg_decode(m, &j.frame, &dst.frame, &err);
+    }
+    assert_int_equal(guarded_check(&dst), 0);
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    guarded_free(&other);
+    tjFree(j.bytes);
+    tjFree(grey.bytes);
+}
+
+/* Stray bytes between segments, which some cameras send in every frame, do no harm. */
+static void test_mjpeg_stray_bytes(void **state)
+{
+    struct guarded dst = make(64, 48, 0);
+    struct jpeg j = encode(64, 48, TJSAMP_422);
+    unsigned char *bytes = malloc(j.size + 3);
+    struct mjpeg *m = NULL;
+    struct error err;
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, j.bytes, j.size - 2);
+    memset(bytes + j.size - 2, 0, 3);
+    memcpy(bytes + j.size + 1, j.bytes + j.size - 2, 2);
+    j.frame.plane[0] = bytes;
+    j.frame.bytes = j.size + 3;
+    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    free(bytes);
+    tjFree(j.bytes);
+}
+
+/* Where there are restart markers, the decoder goes on after a gap as if nothing was. */
+static void test_mjpeg_gaps(void **state)
+{
+    const size_t gap = 600;
+    struct guarded dst = make(320, 240, 0);
+    struct mjpeg *m = NULL;
+    struct error err;
+    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "1");
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    for (size_t at = 700; at + gap < j.size - 2; at += 41) {
+        unsigned char *bytes = malloc(j.size - gap);
+
+        assert_non_null(bytes);
+        memcpy(bytes, j.bytes, at);
+        memcpy(bytes + at, j.bytes + at + gap, j.size - at - gap);
+        j.frame.plane[0] = bytes;
+        j.frame.bytes = j.size - gap;
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+        free(bytes);
+    }
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    tjFree(j.bytes);
+}
+
+/* Decodes with one thread and with several. Returns what the first of them does. */
+static int compare_threads(const struct jpeg *j, int n_threads)
+{
+    const int width = j->frame.width, height = j->frame.height;
+    struct guarded one = make(width, height, 16), several = make(width, height, 16);
+    struct mjpeg *m = NULL, *many = NULL;
+    struct error err;
+    int r;
+
+    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_create(&many, n_threads), 0);
+    r = mjpeg_decode(m, &j->frame, &one.frame, &err);
+    assert_int_equal(mjpeg_decode(many, &j->frame, &several.frame, &err), r);
+    assert_int_equal(guarded_check(&several), 0);
+    for (int c = 0; c < 3 && !r; c++)
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < (c ? width / 2 : width); x++)
+                assert_int_equal(at(&one.frame, c, x, y), at(&several.frame, c, x, y));
+    mjpeg_destroy(m);
+    mjpeg_destroy(many);
+    guarded_free(&one);
+    guarded_free(&several);
+    return r;
+}
+
+/* Slices that are whole blocks high, lie one below the other and fill the picture. */
+static void check_slices(const struct jpeg *j, int n_max, bool cuts)
+{
+    struct jpeg_slices s;
+    int y = 0;
+
+    assert_int_equal(jpeg_slices_find(&s, j->bytes, j->size, n_max), cuts ? 0 : -EINVAL);
+    if (!cuts)
+        return;
+    assert_in_range(s.n, 2, n_max);
+    for (int i = 0; i < s.n; i++) {
+        assert_int_equal(s.slice[i].y, y);
+        assert_int_equal(y % 8, 0);
+        assert_true(s.slice[i].height > 0 && s.slice[i].to > s.slice[i].from);
+        y += s.slice[i].height;
+    }
+    assert_int_equal(y, j->frame.height);
+}
+
+static void test_mjpeg_slices(void **state)
+{
+    static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
+    static const int sizes[][2] = {{64, 48}, {320, 240}, {66, 53}, {130, 200}};
+    static const char *const restarts[] = {"1", "2", "1B", "3"};
+
+    (void)state;
+    for (int kind = 0; kind < 5; kind++)
+        for (int size = 0; size < 4; size++)
+            for (int k = 0; k < 4; k++) {
+                struct jpeg j =
+                    encode_restarts(sizes[size][0], sizes[size][1], kinds[kind], restarts[k]);
+
+                for (int n_threads = 2; n_threads <= JPEG_SLICES_MAX; n_threads += 3) {
+                    const int n_rows = (j.frame.height - 1) / tjMCUHeight[kinds[kind]] + 1;
+
+                    check_slices(&j, n_threads, n_rows > (restarts[k][1] ? 1 : atoi(restarts[k])));
+                    assert_int_equal(compare_threads(&j, n_threads), 0);
+                }
+                tjFree(j.bytes);
+            }
+}
+
+/* Restart markers that are never at the end of a row but the last. */
+static void test_mjpeg_odd_restarts(void **state)
+{
+    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "19B"),
+                none = encode(320, 240, TJSAMP_422);
+
+    (void)state;
+    check_slices(&none, 4, false);
+    assert_int_equal(compare_threads(&none, 4), 0);
+    check_slices(&j, 4, true); /* 19 rows of 20 blocks */
+    assert_int_equal(compare_threads(&j, 4), 0);
+    tjFree(j.bytes);
+    tjFree(none.bytes);
+    j = encode_restarts(304, 144, TJSAMP_422, "341B"); /* 18 rows of 19 blocks are 342 */
+    check_slices(&j, 4, false);
+    assert_int_equal(compare_threads(&j, 4), 0);
+    tjFree(j.bytes);
+}
+
+/* Whatever is wrong with a JPEG, more threads come to the same end. */
+static void test_mjpeg_damaged_slices(void **state)
+{
+    struct jpeg j = encode_restarts(128, 96, TJSAMP_422, "1");
+    unsigned char *whole = malloc(j.size);
+    const size_t size = j.size;
+    uint64_t rng = 11;
+    int n_whole = 0;
+
+    (void)state;
+    assert_non_null(whole);
+    memcpy(whole, j.bytes, size);
+    for (int i = 0; i < 2000; i++) {
+        j.bytes[random_next(&rng) % size] = (unsigned char)random_next(&rng);
+        if (i % 3 == 0) /* the end is lost */
+            j.size = j.frame.bytes = size - random_next(&rng) % (size / 4);
+        n_whole += compare_threads(&j, 4) == 0;
+        memcpy(j.bytes, whole, size);
+        j.size = j.frame.bytes = size;
+    }
+    assert_in_range(n_whole, 20, 1980);
+    free(whole);
+    tjFree(j.bytes);
+}
+
+#endif
+
+int main(void)
+{
+#ifdef HAVE_MJPEG
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mjpeg_subsamplings),   cmocka_unit_test(test_mjpeg_damage),
+        cmocka_unit_test(test_mjpeg_stray_bytes),    cmocka_unit_test(test_mjpeg_gaps),
+        cmocka_unit_test(test_mjpeg_slices),         cmocka_unit_test(test_mjpeg_odd_restarts),
+        cmocka_unit_test(test_mjpeg_damaged_slices),
+    };
+
+    return cmocka_run_group_tests_name("mjpeg", tests, NULL, NULL);
+#else
+    puts("skipped: MJPG is not built into this program");
+    return 77;
+#endif
+}

@@ -1,0 +1,219 @@
+/* How long a JPEG of a camera is on its way through the program:
+ *
+ *     bench-mjpg [ENGINE [ROUNDS]]     default auto and 60
+ *
+ * 1920x1080 at quality 85, 4:2:2 and 4:2:0, without restart markers and with one after each row
+ * of blocks. In turn, and in milliseconds of wall time, the median of all rounds:
+ *
+ *   alone     libturbojpeg decodes it to planes, on one thread
+ *   fast      the same with its less accurate cosine transform; dB is between the two pictures
+ *   decode    mjpeg_decode() with as many threads as there are processors
+ *   way       all that comes between the camera's frame and the written one: that, the engine
+ *             (radius 5, frames by themselves), YUYV of it, and writing that to a file in memory
+ *
+ * The last column is way / alone. The table is Markdown. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <turbojpeg.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "engine/engine.h"
+#include "engine/table.h"
+#include "picture/convert.h"
+#include "tests/lib/images.h"
+
+enum { WIDTH = 1920, HEIGHT = 1080, QUALITY = 85, MAX_ROUNDS = 1000, PAGE = 4096 };
+enum { ALONE, FAST, DECODE, WAY, N_STEPS };
+
+struct bench {
+    tjhandle handle;
+    struct mjpeg *mjpeg;
+    struct engine *engine;
+    struct filter filter;
+    struct frame jpeg, picture, fast, filtered, yuyv;
+    int file;
+    double ms[N_STEPS][MAX_ROUNDS];
+};
+
+static void die(const char *what)
+{
+    (void)fprintf(stderr, "bench-mjpg: %s\n", what);
+    exit(1);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static struct frame make(enum frame_format format)
+{
+    struct frame f = {
+        .format = format, .width = WIDTH, .height = HEIGHT, .colour = {COLOUR_BT601, COLOUR_FULL}};
+
+    if (frame_alloc(&f))
+        die("no memory");
+    return f;
+}
+
+/* As the slots of the pipeline are. */
+static struct frame make_pinned(struct engine *e, enum frame_format format)
+{
+    struct frame f = {
+        .format = format, .width = WIDTH, .height = HEIGHT, .colour = {COLOUR_BT601, COLOUR_FULL}};
+    const size_t bytes = (frame_layout(&f) + PAGE - 1) / PAGE * PAGE;
+    uint8_t *memory = aligned_alloc(PAGE, bytes);
+
+    if (!memory || e->ops->pin(e, memory, bytes))
+        die("no memory that the engine can pin");
+    frame_attach(&f, memory);
+    return f;
+}
+
+/* As cameras send it. */
+static void make_jpeg(struct bench *b, int subsamp, bool restarts)
+{
+    const enum frame_format format = subsamp == TJSAMP_422 ? FRAME_I422 : FRAME_I420;
+    struct frame f = make(format);
+    const tjhandle handle = tjInitCompress();
+    const unsigned char *planes[3] = {f.plane[0], f.plane[1], f.plane[2]};
+    const int strides[3] = {(int)f.stride[0], (int)f.stride[1], (int)f.stride[2]};
+    unsigned char *bytes = NULL;
+    unsigned long size = 0;
+
+    image_fill(&f, IMAGE_NATURAL, 7);
+    (void)(restarts ? setenv("TJ_RESTART", "1", 1) : unsetenv("TJ_RESTART"));
+    if (!handle || tjCompressFromYUVPlanes(handle, planes, WIDTH, strides, HEIGHT, subsamp, &bytes,
+                                           &size, QUALITY, 0))
+        die("no JPEG");
+    (void)unsetenv("TJ_RESTART");
+    (void)tjDestroy(handle);
+    frame_free(&f);
+    tjFree(b->jpeg.plane[0]);
+    b->jpeg = (struct frame){
+        .format = FRAME_MJPG, .width = WIDTH, .height = HEIGHT, .plane = {bytes}, .bytes = size};
+}
+
+/* As mjpeg.c does it: 4:2:0 goes to every other row of chroma. */
+static void decode_alone(struct bench *b, struct frame *to, int subsamp, int flags)
+{
+    const int rows = subsamp == TJSAMP_420 ? 2 : 1;
+    unsigned char *planes[3] = {to->plane[0], to->plane[1], to->plane[2]};
+    int strides[3] = {(int)to->stride[0], (int)to->stride[1] * rows, (int)to->stride[2] * rows};
+
+    if (tjDecompressToYUVPlanes(b->handle, b->jpeg.plane[0], (unsigned long)b->jpeg.bytes, planes,
+                                WIDTH, strides, HEIGHT, flags))
+        die(tjGetErrorStr2(b->handle));
+}
+
+static void decode_ours(struct bench *b)
+{
+    struct error err;
+
+    if (mjpeg_decode(b->mjpeg, &b->jpeg, &b->picture, &err))
+        die(err.text);
+}
+
+static void go_all_the_way(struct bench *b)
+{
+    const size_t bytes = b->yuyv.stride[0] * HEIGHT;
+
+    decode_ours(b);
+    if (b->engine->ops->submit(b->engine, &b->picture, &b->filtered, &b->filter) ||
+        b->engine->ops->collect(b->engine))
+        die("the engine failed");
+    convert_frame(&b->yuyv, &b->filtered);
+    if (pwrite(b->file, b->yuyv.plane[0], bytes, 0) != (ssize_t)bytes)
+        die("cannot write");
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static double median(double *ms, int n)
+{
+    qsort(ms, (size_t)n, sizeof(ms[0]), compare);
+    return ms[n / 2];
+}
+
+static void run(struct bench *b, int subsamp, bool restarts, int n_rounds)
+{
+    struct difference d;
+    double ms[N_STEPS];
+
+    make_jpeg(b, subsamp, restarts);
+    for (int i = -3; i < n_rounds; i++) { /* the first are not counted */
+        const double t0 = now_ms();
+        double t1, t2, t3, t4;
+
+        decode_alone(b, &b->picture, subsamp, 0);
+        t1 = now_ms();
+        decode_alone(b, &b->fast, subsamp, TJFLAG_FASTDCT);
+        t2 = now_ms();
+        decode_ours(b);
+        t3 = now_ms();
+        go_all_the_way(b);
+        t4 = now_ms();
+        if (i < 0)
+            continue;
+        b->ms[ALONE][i] = t1 - t0;
+        b->ms[FAST][i] = t2 - t1;
+        b->ms[DECODE][i] = t3 - t2;
+        b->ms[WAY][i] = t4 - t3;
+    }
+    for (int i = 0; i < N_STEPS; i++)
+        ms[i] = median(b->ms[i], n_rounds);
+    if (subsamp == TJSAMP_420) /* the rows between are copies */
+        for (int c = 1; c < 3; c++)
+            for (int y = 1; y < HEIGHT; y += 2)
+                memcpy(b->fast.plane[c] + (size_t)y * b->fast.stride[c],
+                       b->fast.plane[c] + (size_t)(y - 1) * b->fast.stride[c], WIDTH / 2);
+    d = frame_difference(&b->picture, &b->fast);
+    printf("| %s, %s | %zu | %.2f | %.2f (%.1f dB, %d) | %.2f | %.2f | %.2f |\n",
+           subsamp == TJSAMP_422 ? "4:2:2" : "4:2:0", restarts ? "restarts" : "none",
+           b->jpeg.bytes / 1000, ms[ALONE], ms[FAST], difference_psnr(&d), d.max, ms[DECODE],
+           ms[WAY], ms[WAY] / ms[ALONE]);
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    const char *engine = argc > 1 ? argv[1] : "auto";
+    const int n_rounds = argc > 2 ? atoi(argv[2]) : 60, n_threads = online_cpus();
+    const struct engine_config config = {0};
+    struct error err;
+
+    if (n_rounds < 1 || n_rounds > MAX_ROUNDS)
+        die("rounds are 1 to 1000");
+    if (engine_open(&b.engine, engine_table, engine, &config, &err))
+        die(err.text);
+    b.filter = (struct filter){
+        .radius = 5, .sigma_space = 3.0, .sigma_color = 18.0, .window = WINDOW_DISC, .temporal = 1};
+    b.handle = tjInitDecompress();
+    b.file = memfd_create("frame", MFD_CLOEXEC);
+    if (!b.handle || b.file < 0 || mjpeg_create(&b.mjpeg, n_threads))
+        die("no memory");
+    b.fast = make(FRAME_I422);
+    b.picture = make_pinned(b.engine, FRAME_I422);
+    b.filtered = make_pinned(b.engine, FRAME_I422);
+    b.yuyv = make(FRAME_YUYV);
+    printf("%s: %s, %d processors\n\n", b.engine->ops->name, b.engine->device, n_threads);
+    printf("| JPEG | kB | alone | fast | decode | way | way / alone |\n");
+    printf("| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int restarts = 0; restarts < 2; restarts++) {
+        run(&b, TJSAMP_422, restarts, n_rounds);
+        run(&b, TJSAMP_420, restarts, n_rounds);
+    }
+    return 0;
+}
