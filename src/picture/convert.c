@@ -87,9 +87,10 @@ static void scatter(const struct samples *s, int y, const uint8_t *restrict row)
     }
 }
 
-/* Row @y of component @c as it is on a chroma grid of @hshift and @vshift (luma: 0 and 0). */
-static void fetch(uint8_t *restrict row, const struct frame *f, int c, int hshift, int vshift,
-                  int y)
+/* Row @y of component @c as it is on a chroma grid of @hshift and @vshift (luma: 0 and 0): in @row,
+ * or in the frame where it is there. */
+static const uint8_t *fetch(uint8_t *restrict row, const struct frame *f, int c, int hshift,
+                            int vshift, int y)
 {
     const struct format_info *info = &format_table[f->format];
     const int from_h = c ? info->hshift : 0, from_v = c ? info->vshift : 0;
@@ -99,9 +100,11 @@ static void fetch(uint8_t *restrict row, const struct frame *f, int c, int hshif
 
     if (c >= info->components) {
         memset(row, 128, (size_t)width);
-        return;
+        return row;
     }
     s = frame_samples(f, c);
+    if (s.step == 1 && hshift == from_h && vshift <= from_v)
+        return s.base + (size_t)(y >> (from_v - vshift)) * s.stride;
     if (vshift > from_v) {
         gather(a, &s, 2 * y);
         gather(b, &s, 2 * y + 1 < s.height ? 2 * y + 1 : 2 * y);
@@ -118,6 +121,7 @@ static void fetch(uint8_t *restrict row, const struct frame *f, int c, int hshif
             row[x] = a[x / 2];
     else
         memcpy(row, a, (size_t)width);
+    return row;
 }
 
 /* out = m[0] y + m[1] u + m[2] v + offset, clamped to bytes. @out may be one of the inputs. */
@@ -131,45 +135,92 @@ static void mix(uint8_t *out, const int32_t m[3], int32_t offset, const uint8_t 
     }
 }
 
-static void convert_luma(const struct frame *dst, const struct frame *src,
-                         const struct conversion *c)
+/* Row @row of what @src is in the colour of @c: in @spare, or in @src where it is there. */
+static const uint8_t *luma_row(uint8_t *spare, const struct frame *src, const struct conversion *c,
+                               int row)
 {
-    const struct samples to = frame_samples(dst, 0);
-    uint8_t y[FRAME_MAX_SIDE], u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE];
+    uint8_t spare_u[FRAME_MAX_SIDE], spare_v[FRAME_MAX_SIDE];
+    const uint8_t *const y = fetch(spare, src, 0, 0, 0, row), *u, *v;
 
-    for (int row = 0; row < to.height; row++) {
-        fetch(y, src, 0, 0, 0, row);
-        if (!c->identity) {
-            fetch(u, src, 1, 0, 0, row);
-            fetch(v, src, 2, 0, 0, row);
-            mix(y, c->m[0], c->offset[0], y, u, v, to.width);
-        }
-        scatter(&to, row, y);
-    }
+    if (c->identity)
+        return y;
+    u = fetch(spare_u, src, 1, 0, 0, row);
+    v = fetch(spare_v, src, 2, 0, 0, row);
+    mix(spare, c->m[0], c->offset[0], y, u, v, src->width);
+    return spare;
 }
 
-static void convert_chroma(const struct frame *dst, const struct frame *src,
+/* Likewise both rows of chroma on the grid of @to; @row and @width are those of that. */
+static void chroma_rows(const uint8_t *ret[2], uint8_t *spare[2], const struct format_info *to,
+                        const struct frame *src, const struct conversion *c, int row, int width)
+{
+    const bool of_luma = c->m[1][0] || c->m[2][0]; /* else greys stay greys */
+    uint8_t spare_y[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
+    const uint8_t *const u = fetch(spare[0], src, 1, to->hshift, to->vshift, row);
+    const uint8_t *const v = fetch(spare[1], src, 2, to->hshift, to->vshift, row), *y = u;
+
+    ret[0] = u;
+    ret[1] = v;
+    if (c->identity)
+        return;
+    if (of_luma)
+        y = fetch(spare_y, src, 0, to->hshift, to->vshift, row);
+    mix(out, c->m[1], c->offset[1], y, u, v, width);
+    mix(spare[1], c->m[2], c->offset[2], y, u, v, width);
+    memcpy(spare[0], out, (size_t)width);
+    ret[0] = spare[0];
+    ret[1] = spare[1];
+}
+
+static void convert_planes(const struct frame *dst, const struct frame *src,
                            const struct conversion *c)
 {
     const struct format_info *info = &format_table[dst->format];
-    const struct samples to_u = frame_samples(dst, 1), to_v = frame_samples(dst, 2);
-    const bool of_luma = c->m[1][0] || c->m[2][0]; /* else greys stay greys */
-    uint8_t y[FRAME_MAX_SIDE], u[FRAME_MAX_SIDE], v[FRAME_MAX_SIDE], out[FRAME_MAX_SIDE];
+    const struct samples to_y = frame_samples(dst, 0);
+    uint8_t first[FRAME_MAX_SIDE], second[FRAME_MAX_SIDE], *spare[2] = {first, second};
+    const uint8_t *uv[2];
 
-    for (int row = 0; row < to_u.height; row++) {
-        fetch(u, src, 1, info->hshift, info->vshift, row);
-        fetch(v, src, 2, info->hshift, info->vshift, row);
-        if (c->identity) {
-            scatter(&to_u, row, u);
-            scatter(&to_v, row, v);
-            continue;
+    for (int row = 0; row < to_y.height; row++)
+        scatter(&to_y, row, luma_row(first, src, c, row));
+    if (info->components > 1) {
+        const struct samples to_u = frame_samples(dst, 1), to_v = frame_samples(dst, 2);
+
+        for (int row = 0; row < to_u.height; row++) {
+            chroma_rows(uv, spare, info, src, c, row, to_u.width);
+            scatter(&to_u, row, uv[0]);
+            scatter(&to_v, row, uv[1]);
         }
-        if (of_luma)
-            fetch(y, src, 0, info->hshift, info->vshift, row);
-        mix(out, c->m[1], c->offset[1], of_luma ? y : u, u, v, to_u.width);
-        scatter(&to_u, row, out);
-        mix(out, c->m[2], c->offset[2], of_luma ? y : u, u, v, to_u.width);
-        scatter(&to_v, row, out);
+    }
+}
+
+/* @out = first of @a, first of @b, second of @a and so on, @n of each. Compilers know it as one
+ * instruction for many bytes, which they do not for four rows at once. */
+static void interleave(uint8_t *restrict out, const uint8_t *restrict a, const uint8_t *restrict b,
+                       int n)
+{
+    for (int i = 0; i < n; i++) {
+        out[2 * i] = a[i];
+        out[2 * i + 1] = b[i];
+    }
+}
+
+/* To YUYV or UYVY, which most programs take. */
+static void convert_packed(const struct frame *dst, const struct frame *src,
+                           const struct conversion *c)
+{
+    const struct format_info *info = &format_table[dst->format];
+    uint8_t spare_y[FRAME_MAX_SIDE], spare_u[FRAME_MAX_SIDE], spare_v[FRAME_MAX_SIDE];
+    uint8_t *spare[2] = {spare_u, spare_v}, chroma[FRAME_MAX_SIDE];
+    const bool luma_first = dst->format == FRAME_YUYV;
+    const uint8_t *uv[2];
+
+    for (int row = 0; row < dst->height; row++) {
+        const uint8_t *const luma = luma_row(spare_y, src, c, row);
+
+        chroma_rows(uv, spare, info, src, c, row, dst->width / 2);
+        interleave(chroma, uv[0], uv[1], dst->width / 2);
+        interleave(dst->plane[0] + (size_t)row * dst->stride[0], luma_first ? luma : chroma,
+                   luma_first ? chroma : luma, dst->width);
     }
 }
 
@@ -274,7 +325,8 @@ void convert_frame(struct frame *dst, const struct frame *src)
         convert_words(dst, src, c.identity);
         return;
     }
-    convert_luma(dst, src, &c);
-    if (format_table[dst->format].components > 1)
-        convert_chroma(dst, src, &c);
+    if (dst->format == FRAME_YUYV || dst->format == FRAME_UYVY)
+        convert_packed(dst, src, &c);
+    else
+        convert_planes(dst, src, &c);
 }

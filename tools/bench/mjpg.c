@@ -7,9 +7,12 @@
  *
  *   alone     libturbojpeg decodes it to planes, on one thread
  *   fast      the same with its less accurate cosine transform; dB is between the two pictures
- *   decode    mjpeg_decode() with as many threads as there are processors
- *   way       all that comes between the camera's frame and the written one: that, the engine
- *             (radius 5, frames by themselves), YUYV of it, and writing that to a file in memory
+ *   decode    mjpeg_decode() with as many threads as there are processors; from here on it is
+ *   engine    what is between the camera's frame and the written one: the engine, with radius 5
+ *             and frames by themselves,
+ *   convert   YUYV of what it gives,
+ *   write     and that written to a file in memory, as to a virtual camera
+ *   way       these four
  *
  * The last column is way / alone. The table is Markdown. */
 #include <stdio.h>
@@ -27,7 +30,7 @@
 #include "tests/lib/images.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, QUALITY = 85, MAX_ROUNDS = 1000, PAGE = 4096 };
-enum { ALONE, FAST, DECODE, WAY, N_STEPS };
+enum { ALONE, FAST, DECODE, ENGINE, CONVERT, WRITE, WAY, N_STEPS };
 
 struct bench {
     tjhandle handle;
@@ -35,7 +38,7 @@ struct bench {
     struct engine *engine;
     struct filter filter;
     struct frame jpeg, picture, fast, filtered, yuyv;
-    int file;
+    int file, subsamp;
     double ms[N_STEPS][MAX_ROUNDS];
 };
 
@@ -121,17 +124,42 @@ static void decode_ours(struct bench *b)
         die(err.text);
 }
 
-static void go_all_the_way(struct bench *b)
+static void filter_picture(struct bench *b)
 {
-    const size_t bytes = b->yuyv.stride[0] * HEIGHT;
-
-    decode_ours(b);
     if (b->engine->ops->submit(b->engine, &b->picture, &b->filtered, &b->filter) ||
         b->engine->ops->collect(b->engine))
         die("the engine failed");
-    convert_frame(&b->yuyv, &b->filtered);
+}
+
+static void write_frame(struct bench *b)
+{
+    const size_t bytes = b->yuyv.stride[0] * HEIGHT;
+
     if (pwrite(b->file, b->yuyv.plane[0], bytes, 0) != (ssize_t)bytes)
         die("cannot write");
+}
+
+/* Notes in @ms how long each step took. */
+static void go_all_the_way(struct bench *b, double ms[N_STEPS])
+{
+    double t[N_STEPS];
+
+    t[ALONE] = now_ms();
+    decode_alone(b, &b->picture, b->subsamp, 0);
+    t[FAST] = now_ms();
+    decode_alone(b, &b->fast, b->subsamp, TJFLAG_FASTDCT);
+    t[DECODE] = now_ms();
+    decode_ours(b);
+    t[ENGINE] = now_ms();
+    filter_picture(b);
+    t[CONVERT] = now_ms();
+    convert_frame(&b->yuyv, &b->filtered);
+    t[WRITE] = now_ms();
+    write_frame(b);
+    t[WAY] = now_ms();
+    for (int i = 0; i < WAY; i++)
+        ms[i] = t[i + 1] - t[i];
+    ms[WAY] = t[WAY] - t[DECODE];
 }
 
 static int compare(const void *a, const void *b)
@@ -147,43 +175,46 @@ static double median(double *ms, int n)
     return ms[n / 2];
 }
 
+static void double_chroma_rows(struct frame *f)
+{
+    for (int c = 1; c < 3; c++)
+        for (int y = 1; y < HEIGHT; y += 2)
+            memcpy(f->plane[c] + (size_t)y * f->stride[c],
+                   f->plane[c] + (size_t)(y - 1) * f->stride[c], WIDTH / 2);
+}
+
+/* How the accurate and the fast decoding differ. */
+static struct difference compare_pictures(struct bench *b)
+{
+    decode_alone(b, &b->picture, b->subsamp, 0);
+    decode_alone(b, &b->fast, b->subsamp, TJFLAG_FASTDCT);
+    if (b->subsamp == TJSAMP_420) {
+        double_chroma_rows(&b->picture);
+        double_chroma_rows(&b->fast);
+    }
+    return frame_difference(&b->picture, &b->fast);
+}
+
 static void run(struct bench *b, int subsamp, bool restarts, int n_rounds)
 {
     struct difference d;
-    double ms[N_STEPS];
+    double round[N_STEPS], ms[N_STEPS];
 
+    b->subsamp = subsamp;
     make_jpeg(b, subsamp, restarts);
     for (int i = -3; i < n_rounds; i++) { /* the first are not counted */
-        const double t0 = now_ms();
-        double t1, t2, t3, t4;
-
-        decode_alone(b, &b->picture, subsamp, 0);
-        t1 = now_ms();
-        decode_alone(b, &b->fast, subsamp, TJFLAG_FASTDCT);
-        t2 = now_ms();
-        decode_ours(b);
-        t3 = now_ms();
-        go_all_the_way(b);
-        t4 = now_ms();
-        if (i < 0)
-            continue;
-        b->ms[ALONE][i] = t1 - t0;
-        b->ms[FAST][i] = t2 - t1;
-        b->ms[DECODE][i] = t3 - t2;
-        b->ms[WAY][i] = t4 - t3;
+        go_all_the_way(b, round);
+        for (int step = 0; i >= 0 && step < N_STEPS; step++)
+            b->ms[step][i] = round[step];
     }
     for (int i = 0; i < N_STEPS; i++)
         ms[i] = median(b->ms[i], n_rounds);
-    if (subsamp == TJSAMP_420) /* the rows between are copies */
-        for (int c = 1; c < 3; c++)
-            for (int y = 1; y < HEIGHT; y += 2)
-                memcpy(b->fast.plane[c] + (size_t)y * b->fast.stride[c],
-                       b->fast.plane[c] + (size_t)(y - 1) * b->fast.stride[c], WIDTH / 2);
-    d = frame_difference(&b->picture, &b->fast);
-    printf("| %s, %s | %zu | %.2f | %.2f (%.1f dB, %d) | %.2f | %.2f | %.2f |\n",
-           subsamp == TJSAMP_422 ? "4:2:2" : "4:2:0", restarts ? "restarts" : "none",
-           b->jpeg.bytes / 1000, ms[ALONE], ms[FAST], difference_psnr(&d), d.max, ms[DECODE],
-           ms[WAY], ms[WAY] / ms[ALONE]);
+    d = compare_pictures(b);
+    printf(
+        "| %s, %s | %zu | %.2f | %.2f (%.1f dB, %d) | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
+        subsamp == TJSAMP_422 ? "4:2:2" : "4:2:0", restarts ? "restarts" : "none",
+        b->jpeg.bytes / 1000, ms[ALONE], ms[FAST], difference_psnr(&d), d.max, ms[DECODE],
+        ms[ENGINE], ms[CONVERT], ms[WRITE], ms[WAY], ms[WAY] / ms[ALONE]);
 }
 
 int main(int argc, char **argv)
@@ -209,8 +240,8 @@ int main(int argc, char **argv)
     b.filtered = make_pinned(b.engine, FRAME_I422);
     b.yuyv = make(FRAME_YUYV);
     printf("%s: %s, %d processors\n\n", b.engine->ops->name, b.engine->device, n_threads);
-    printf("| JPEG | kB | alone | fast | decode | way | way / alone |\n");
-    printf("| --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| JPEG | kB | alone | fast | decode | engine | convert | write | way | way / alone |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int restarts = 0; restarts < 2; restarts++) {
         run(&b, TJSAMP_422, restarts, n_rounds);
         run(&b, TJSAMP_420, restarts, n_rounds);
