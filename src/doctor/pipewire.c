@@ -48,7 +48,7 @@ static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
             report_note(c, "not all ask PipeWire for cameras: Zoom does not, Firefox does with "
                            "media.webrtc.camera.allow-pipewire in about:config, Chrome with "
                            "--enable-features=WebRtcPipeWireCamera");
-        } else if (!*n->path && n->camera) {
+        } else if (n->camera && !pipewire_node_is_v4l2(n)) {
             report_ok(c, "PipeWire lists '%s': bilatcam --input pipewire: reads it",
                       n->description);
             c->pipewire_camera = true;

@@ -33,6 +33,7 @@ static struct source_config config_of(const struct capture *c, const char *name,
         .fps = c->request.fps,
         .format = c->request.format,
         .again = again,
+        .returns = *c->found != '\0',
         .stop_fd = c->wait_fd,
     };
 
@@ -65,8 +66,7 @@ static int prepare_pictures(struct capture *c)
                                 .height = s->height};
     int r;
 
-    if (s->format == FRAME_MJPG && !c->mjpeg &&
-        mjpeg_create(&c->mjpeg, online_cpus()))
+    if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg, online_cpus()))
         return -ENOTSUP;
     c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
                 shape.format == c->picture.format;
@@ -268,7 +268,7 @@ static void take_request(struct capture *c)
         c->request = c->next_request;
         c->found[0] = '\0';
         c->retry.limits = retry_limits_of(c->request.ops->unannounced);
-        c->retry.pauses.t_next_ns = 0;
+        c->retry.pauses = (struct retry){.t_next_ns = 0};
         c->has_next_request = false;
     }
     (void)pthread_mutex_unlock(&c->lock);

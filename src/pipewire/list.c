@@ -13,12 +13,12 @@ static int print_nodes(FILE *out, struct pipewire_nodes *nodes)
     for (int i = 0; i < nodes->n; i++) {
         struct pipewire_node *const node = &nodes->node[i];
 
-        if (node->own || node->gone || *node->path)
+        if (node->own || node->gone || pipewire_node_is_v4l2(node))
             continue;
         fprintf(out, "pipewire:%s  %s  (%s)\n",
                 *node->name ? utf8_printable(node->name) : node->serial, node->description,
                 node->camera ? "camera" : "video source");
-        n++;
+        n += node->camera;
     }
     return n;
 }

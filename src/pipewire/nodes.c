@@ -146,15 +146,22 @@ void pipewire_nodes_finish(struct pipewire_nodes *n)
     n->registry = NULL;
 }
 
-int pipewire_node_is_called(const struct pipewire_node *n, const char *name)
+enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const char *name)
 {
     char shown[2 * sizeof(n->description)], id[16];
 
     (void)snprintf(shown, sizeof(shown), "%s", name);
     (void)snprintf(id, sizeof(id), "%u", n->id);
     if (!*name)
-        return 0;
+        return PIPEWIRE_MATCH_NONE;
     if (!strcmp(n->name, name) || !strcmp(n->description, utf8_printable(shown)))
-        return 3;
-    return !strcmp(id, name) ? 2 : !strcmp(n->serial, name);
+        return PIPEWIRE_MATCH_NAME;
+    if (!strcmp(id, name))
+        return PIPEWIRE_MATCH_ID;
+    return strcmp(n->serial, name) ? PIPEWIRE_MATCH_NONE : PIPEWIRE_MATCH_SERIAL;
+}
+
+bool pipewire_node_is_v4l2(const struct pipewire_node *n)
+{
+    return *n->path && access(n->path, F_OK) == 0;
 }

@@ -2,6 +2,7 @@
 /* The cameras that PipeWire knows: nodes of the class Video/Source.
  * Context: one thread, not with the loop locked; what the daemon tells of them is guarded by the
  * loop's lock. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pipewire/connection.h"
@@ -43,6 +44,15 @@ int pipewire_nodes_find(struct pipewire_nodes *n, struct pipewire_connection *c,
                         struct error *err);
 void pipewire_nodes_finish(struct pipewire_nodes *n);
 
-/* Whether it is called @name, 0 being no: by its name or its description, 3; by its id, as wpctl
- * shows it, 2; by its serial number, 1. */
-int pipewire_node_is_called(const struct pipewire_node *n, const char *name);
+/* What @name is to a node, the best last. */
+enum pipewire_match {
+    PIPEWIRE_MATCH_NONE,
+    PIPEWIRE_MATCH_SERIAL,
+    PIPEWIRE_MATCH_ID,  /* as wpctl shows it; another node gets it when this one has gone */
+    PIPEWIRE_MATCH_NAME /* or the description */
+};
+
+enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const char *name);
+
+/* Whether it is a device of Video4Linux that is here, too. In a container it may not be. */
+bool pipewire_node_is_v4l2(const struct pipewire_node *n);

@@ -18,7 +18,7 @@ static int open_first(struct source **ret, const struct source_config *config, s
     none = *err;
     other.name = "pipewire:";
     r = source_pipewire.open(ret, &other, err);
-    if (r && r != -ECANCELED)
+    if (r == -ENODEV)
         *err = none;
     else if (r == 0 && !config->again)
         log_info("no camera of Video4Linux found: the camera is one of PipeWire");
@@ -39,5 +39,6 @@ const struct source_ops source_auto = {
     .name = "auto",
     .device = true,
     .reopens = true,
+    .unannounced = true, /* one of PipeWire */
     .open = auto_open,
 };

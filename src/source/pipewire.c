@@ -216,7 +216,7 @@ static int adopt(struct pipewire_source *p, struct error *err)
     const struct frame *const f = &p->agreed.frame;
     const struct fraction fps = p->agreed.fps;
     const char *const problem = frame_size_problem(f->width, f->height);
-    const char *const name = *p->node->name ? p->node->name : p->node->serial;
+    const char *const name = *p->node->name ? p->node->name : p->node->description;
     struct source *const s = &p->base;
 
     (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->shown);
@@ -235,12 +235,12 @@ static int adopt(struct pipewire_source *p, struct error *err)
     return 0;
 }
 
-static int choose(struct pipewire_source *p, const char *name, struct error *err)
+static int choose(struct pipewire_source *p, const char *name, bool returns, struct error *err)
 {
     int r;
 
     pipewire_lock(&p->connection);
-    r = pipewire_camera_choose(&p->nodes, name, &p->node, err);
+    r = pipewire_camera_choose(&p->nodes, name, returns, &p->node, err);
     if (r == 0)
         (void)snprintf(p->shown, sizeof(p->shown), "%s", p->node->description);
     pipewire_unlock(&p->connection);
@@ -256,7 +256,7 @@ static int open_camera(struct pipewire_source *p, const struct source_config *co
     if (r == 0)
         r = pipewire_nodes_find(&p->nodes, &p->connection, p->stop_fd, err);
     if (r == 0)
-        r = choose(p, name, err);
+        r = choose(p, name, config->returns, err);
     if (r == 0)
         r = connect_stream(p, config, err);
     if (r == 0)
@@ -295,27 +295,28 @@ static int pipewire_open(struct source **ret, const struct source_config *config
 
 /* --- frames --- */
 
-/* The newest of the frames that are ready, if that is whole. False: there is none. With the loop
- * locked. */
+/* The newest whole one of the frames that are ready: some programs send a damaged one to tell of
+ * something else. False: there is none. With the loop locked. */
 static bool take_newest(struct pipewire_source *p)
 {
-    struct pw_buffer *newest = NULL, *buffer;
-    bool whole;
+    struct pw_buffer *ready[MAX_READY];
+    bool whole = false;
+    int n = 0;
 
-    for (int i = 0; i < MAX_READY && (buffer = pw_stream_dequeue_buffer(p->stream)); i++) {
-        p->n_taken++;
-        if (newest) {
+    while (n < MAX_READY && (ready[n] = pw_stream_dequeue_buffer(p->stream)))
+        n++;
+    for (int i = n - 1; i >= 0; i--) {
+        if (whole) {
             p->base.n_dropped++;
-            (void)pw_stream_queue_buffer(p->stream, newest);
+        } else {
+            whole = pipewire_copy_take(&p->copy, ready[i]->buffer);
+            p->base.n_bad += !whole;
+            p->copy.frame.seq = p->n_taken + (uint64_t)i;
         }
-        newest = buffer;
     }
-    if (!newest)
-        return false;
-    whole = pipewire_copy_take(&p->copy, newest->buffer);
-    p->base.n_bad += !whole;
-    p->copy.frame.seq = p->n_taken - 1;
-    (void)pw_stream_queue_buffer(p->stream, newest);
+    for (int i = 0; i < n; i++)
+        (void)pw_stream_queue_buffer(p->stream, ready[i]);
+    p->n_taken += (uint64_t)n;
     return whole;
 }
 

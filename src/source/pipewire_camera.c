@@ -49,14 +49,15 @@ static const struct pipewire_node *find_best(const struct pipewire_nodes *nodes)
 
 /* One of others first: anybody may call a camera bilatcam. What people call it counts before
  * numbers. */
-static const struct pipewire_node *find_called(const struct pipewire_nodes *nodes, const char *name)
+static const struct pipewire_node *find_called(const struct pipewire_nodes *nodes, const char *name,
+                                               bool returns)
 {
     const struct pipewire_node *ret = NULL;
-    int best = 0;
+    int best = returns ? 2 * PIPEWIRE_MATCH_ID : 0;
 
     for (int i = 0; i < nodes->n; i++) {
         const struct pipewire_node *const n = &nodes->node[i];
-        const int rating = n->gone ? 0 : 2 * pipewire_node_is_called(n, name) - n->own;
+        const int rating = n->gone ? 0 : 2 * pipewire_node_match(n, name) - n->own;
 
         if (rating > best) {
             best = rating;
@@ -76,15 +77,16 @@ static int none_error(const struct pipewire_nodes *nodes, const char *name, stru
     (void)utf8_printable(names);
     if (!*name)
         return error_set(err, -ENODEV, "PipeWire has no camera%s%s",
-                         *names ? ", but by their names it gives " : "", names);
+                         *names ? " to choose by itself; name one of: " : "", names);
     return error_set(err, -ENODEV, "PipeWire has no camera called '%.100s'; it has %s", name,
                      *names ? names : "none");
 }
 
-int pipewire_camera_choose(const struct pipewire_nodes *nodes, const char *name,
+int pipewire_camera_choose(const struct pipewire_nodes *nodes, const char *name, bool returns,
                            const struct pipewire_node **ret, struct error *err)
 {
-    const struct pipewire_node *const n = *name ? find_called(nodes, name) : find_best(nodes);
+    const struct pipewire_node *const n =
+        *name ? find_called(nodes, name, returns) : find_best(nodes);
 
     if (!n)
         return none_error(nodes, name, err);
@@ -260,7 +262,7 @@ static void formats_text(const struct modes *m, char *text, size_t size)
             list_add(text, size, ", ", format_table[f].name);
 }
 
-/* A camera that does not tell what it gives may be asked for anything. */
+/* A camera that does not tell what it gives may be asked for anything. With the loop locked. */
 static int choose(const struct pipewire_node *node, const struct source_config *config,
                   const struct modes *m, struct v4l2_choice *ret, struct error *err)
 {
@@ -280,7 +282,9 @@ static int choose(const struct pipewire_node *node, const struct source_config *
     if (config->format >= 0 && !gives(m, config->format))
         return error_set(err, -EINVAL, "'%s' does not give %s; it gives %s", node->description,
                          format_table[config->format].name, offer);
-    return error_set(err, -EINVAL, "'%s' gives only pictures of odd width", node->description);
+    return error_set(err, -EINVAL,
+                     "'%s' gives no size that can be used: an even width and at most %d each",
+                     node->description, FRAME_MAX_SIDE);
 }
 
 int pipewire_camera_request(const struct pipewire_node *node, const struct source_config *config,
@@ -294,8 +298,11 @@ int pipewire_camera_request(const struct pipewire_node *node, const struct sourc
     if (!m)
         return error_set(err, -ENOMEM, "out of memory");
     r = read_modes(node, m, config->stop_fd, err);
-    if (r == 0)
+    if (r == 0) {
+        pipewire_lock(node->nodes->connection);
         r = choose(node, config, m, &best, err);
+        pipewire_unlock(node->nodes->connection);
+    }
     if (r == 0 && best.mode)
         ret[n++] = pipewire_request(b, best.mode->format, best.width, best.height, best.fps);
     for (int f = 0; r == 0 && f < FRAME_N_FORMATS; f++) {

@@ -10,9 +10,10 @@
 
 /* The camera called @name, or the best one for "": never one that bilatcam makes, and for ""
  * neither a virtual one of v4l2loopback, which may be ours as well, nor what is no camera: the
- * screen must not be shown where a camera was plugged out. With the loop locked. -ENODEV: there is
- * none; -EINVAL: it is our own. */
-int pipewire_camera_choose(const struct pipewire_nodes *nodes, const char *name,
+ * screen must not be shown where a camera was unplugged. For that reason numbers, which others get,
+ * name no camera that @returns. With the loop locked. -ENODEV: there is none; -EINVAL: it is our
+ * own. */
+int pipewire_camera_choose(const struct pipewire_nodes *nodes, const char *name, bool returns,
                            const struct pipewire_node **ret, struct error *err);
 
 /* Builds what to ask of @node, best first: the one of its modes that comes nearest to what @config

@@ -1,9 +1,14 @@
 #include "source/pipewire_picture.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/magic.h>
 #include <spa/buffer/meta.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -43,17 +48,40 @@ struct part {
     size_t size;
 };
 
-/* False: there is none. */
+/* Cameras that are no programs (V4L2, libcamera) give buffers of a driver, which PipeWire calls
+ * MemFd too. */
+static bool is_dma_buf(int fd)
+{
+    struct statfs st;
+
+    return !fstatfs(fd, &st) && st.f_type == DMA_BUF_MAGIC;
+}
+
+/* A driver's buffer cannot be read() and cannot become shorter; memory of a program can, so it is
+ * not read where it is mapped. Any other file could keep who reads it waiting. False: there is no
+ * picture. */
 static bool find_part(const struct spa_data *d, const struct spa_chunk *chunk, struct part *ret)
 {
+    const int fd = d->type == SPA_DATA_MemFd ? (int)d->fd : -1;
+    const bool mapped = d->type == SPA_DATA_MemPtr || (fd >= 0 && is_dma_buf(fd));
+
     if (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED || chunk->offset > d->maxsize ||
         chunk->size > d->maxsize - chunk->offset)
         return false;
-    *ret = (struct part){
-        .fd = (int)d->fd, .offset = (off_t)d->mapoffset + chunk->offset, .size = chunk->size};
-    if (d->type == SPA_DATA_MemPtr && d->data)
+    *ret =
+        (struct part){.fd = fd, .offset = (off_t)d->mapoffset + chunk->offset, .size = chunk->size};
+    if (mapped && d->data)
         ret->memory = (const uint8_t *)d->data + chunk->offset;
-    return ret->memory || (d->type == SPA_DATA_MemFd && d->fd >= 0);
+    return mapped ? ret->memory != NULL : fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+/* Tells a driver that its buffer is read from now on, or no more. */
+static void sync_part(const struct part *p, uint64_t when)
+{
+    struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_READ | when};
+
+    if (p->memory && p->fd >= 0)
+        (void)ioctl(p->fd, DMA_BUF_IOCTL_SYNC, &sync);
 }
 
 static bool read_part(const struct part *p, size_t at, uint8_t *to, size_t size)
@@ -76,8 +104,8 @@ static bool read_rows(const struct part *p, size_t at, size_t stride, uint8_t *t
     return true;
 }
 
-/* Strides are those of the first plane, in parts; 0: rows follow without a gap. The gap after the
- * last row may be missing. */
+/* @stride is that of the first plane, and the others have their share of it; 0: rows follow without
+ * a gap. The gap after the last row may be missing. */
 static bool read_planes(struct frame *f, const struct part *p, size_t stride)
 {
     const size_t first = frame_row_bytes(f, 0);
@@ -126,6 +154,16 @@ static int64_t believable(int64_t pts)
     return pts > 0 && pts <= now && pts > now - STAMP_MAX_AGE_NS ? pts : now;
 }
 
+static bool read_picture(struct pipewire_copy *c, const struct part *p, int32_t stride)
+{
+    const size_t row = c->fourth ? 4 * (size_t)c->frame.width : frame_row_bytes(&c->frame, 0);
+    const size_t between = stride > 0 ? (size_t)stride : 0;
+
+    if (stride < 0 || (between && between < row))
+        return false;
+    return c->fourth ? read_without_fourth(c, p, between) : read_planes(&c->frame, p, between);
+}
+
 bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
 {
     const struct spa_meta_header *const shared =
@@ -133,7 +171,7 @@ bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
     struct spa_meta_header header = {.flags = 0};
     struct spa_chunk chunk;
     struct part part;
-    size_t row, stride;
+    bool whole;
 
     if (shared)
         header = *(const volatile struct spa_meta_header *)shared;
@@ -143,12 +181,9 @@ bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
     if (!find_part(&b->datas[0], &chunk, &part))
         return false;
     c->frame.t_capture_ns = believable(header.pts);
-    if (c->frame.format == FRAME_MJPG)
-        return read_jpeg(c, &part);
-    row = c->fourth ? 4 * (size_t)c->frame.width : frame_row_bytes(&c->frame, 0);
-    stride = chunk.stride > 0 ? (size_t)chunk.stride : 0;
-    if (chunk.stride < 0 || (stride && stride < row))
-        return false;
-    return c->fourth ? read_without_fourth(c, &part, stride)
-                     : read_planes(&c->frame, &part, stride);
+    sync_part(&part, DMA_BUF_SYNC_START);
+    whole =
+        c->frame.format == FRAME_MJPG ? read_jpeg(c, &part) : read_picture(c, &part, chunk.stride);
+    sync_part(&part, DMA_BUF_SYNC_END);
+    return whole;
 }

@@ -17,6 +17,7 @@ struct source_config {
     struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
     int format;          /* wanted enum frame_format; -1 = the source's choice */
     bool again;          /* reopening: what differs from the request is not logged */
+    bool returns;        /* one that was open before is to come back */
     int stop_fd;         /* readable while read must return -ECANCELED: at a stop, or for a look */
 };
 

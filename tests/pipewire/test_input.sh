@@ -179,7 +179,7 @@ test_best() {
 # A screen is shown only where it is asked for.
 test_screen_alone() {
     plug_in screen yuy2 64x48 yuy2 --property media.role=Screen
-    refused 1 'PipeWire has no camera, but by their names it gives screen' \
+    refused 1 'PipeWire has no camera to choose by itself; name one of: screen' \
         "$bilatcam" -i pipewire: "${reads[@]}" -o null:
     run 0 "$bilatcam" -i pipewire:screen "${reads[@]}" --frames 2 -o null:
     unplug
@@ -245,9 +245,18 @@ test_list() {
     expect out '^pipewire:cam  A camera  \(camera\)$' "a camera of PipeWire"
     expect_not out 'no cameras found' "a list with a camera"
     unplug
+    plug_in cam yuy2 64x48 yuy2 --property api.v4l2.path=/dev/null
+    run 0 "$bilatcam" --list-devices
+    expect_not out '^pipewire:' "a device that is here is not one of PipeWire alone"
+    unplug
     plug_in cam yuy2 64x48 yuy2 --property api.v4l2.path=/dev/video99
     run 0 "$bilatcam" --list-devices
-    expect_not out '^pipewire:' "a device of Video4Linux, which is not one of PipeWire alone"
+    expect out '^pipewire:cam ' "a device that is not here, as in a container"
+    unplug
+    plug_in screen yuy2 64x48 yuy2 --property media.role=Screen
+    run 0 "$bilatcam" --list-devices
+    expect out '^pipewire:screen .*\(video source\)$' "a screen"
+    expect out 'no cameras found' "a list with no camera"
     unplug
     start_camera "${scene[@]}" -o pipewire:
     run 0 "$bilatcam" --list-devices
@@ -267,7 +276,7 @@ test_size() {
     expect err 'gives no 10 fps at 64x48: using 30 fps' "the rate"
     unplug
     plug_in cam yuy2 63x48 yuy2
-    refused 1 "'cam' gives only pictures of odd width" \
+    refused 1 "'cam' gives no size that can be used: an even width" \
         "$bilatcam" -i pipewire: "${reads[@]}" -o null:
     unplug
 }
@@ -392,6 +401,7 @@ test_takes_other() {
     stop_camera
     echo quit >&8
     exec 8>&-
+    wait_until lacks_node other && ok || bad "the second camera stays"
     rm others
 }
 
