@@ -40,7 +40,7 @@ static void tell(struct writer *w)
     outlet_state(&w->outlet, &state);
     state.n_written = w->n_written;
     if (w->tally->on_demand && state.virtual_camera && state.readers < 0 && !w->logged_unknown) {
-        log_info("%s: it cannot be told whether anybody reads: the camera stays on", state.name);
+        log_info("%s: cannot tell whether anybody reads it; the camera stays on", state.name);
         w->logged_unknown = true;
     }
     tally_round(w->tally, w->number, &state);

@@ -27,7 +27,8 @@ int loopback_opens(void)
     return n;
 }
 
-/* The device of node @number; 0: that is not one of v4l2loopback, which alone has openers. */
+/* The device of node @number; 0: that is not one of v4l2loopback, which alone has a file
+ * max_openers. */
 static dev_t device_of(int number)
 {
     unsigned major, minor;
@@ -113,6 +114,7 @@ int loopback_opens_of(int fd, int opens)
         (void)closedir(dir);
     if (c.of_others)
         return c.of_others;
-    /* One that is open may have several descriptors, but none has too few. */
+    /* An open file may have several descriptors, but has at least one, unless a process of another
+     * user has it. */
     return c.all >= opens ? 0 : -1;
 }

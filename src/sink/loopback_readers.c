@@ -17,10 +17,12 @@
 #define ASK_NS NS_PER_S
 
 /* Programs that list devices open each of them, and close it at once. */
-#define LISTED_NS (250 * NS_PER_MS)
+#define SETTLE_NS (250 * NS_PER_MS)
 
-/* One may have closed a node in the moment in which another opened one. */
-#define RECOUNT_NS (5 * NS_PER_S)
+/* The number stays equal if one program closes a node as another opens one. Counting looks at all
+ * that all programs have open, which takes milliseconds. */
+#define RECOUNT_NS (60 * NS_PER_S)
+#define UNCLEAR_NS (5 * NS_PER_S) /* and where it did not work out */
 
 static bool subscribe(int fd, uint32_t event)
 {
@@ -73,18 +75,27 @@ static int count_opens(struct loopback_readers *r)
 {
     const int opens = loopback_opens();
     const int64_t now = now_ns();
+    int n;
 
     if (opens < 0)
         return -1;
     if (opens != r->opens) {
         r->opens = opens;
-        r->t_ask_ns = now + LISTED_NS;
+        if (!r->settles)
+            r->t_ask_ns = now + SETTLE_NS;
+        r->settles = true;
     }
-    if (now >= r->t_ask_ns) {
-        r->n = loopback_opens_of(r->fd, opens);
-        r->t_ask_ns = now + RECOUNT_NS;
+    if (now < r->t_ask_ns)
+        return r->n;
+    n = loopback_opens_of(r->fd, opens);
+    if (loopback_opens() != opens) { /* it changed meanwhile */
+        r->t_ask_ns = now + SETTLE_NS;
+        return r->n;
     }
-    return r->n;
+    r->n = n;
+    r->settles = false;
+    r->t_ask_ns = now + (n < 0 ? UNCLEAR_NS : RECOUNT_NS);
+    return n;
 }
 
 int loopback_readers_count(struct loopback_readers *r)

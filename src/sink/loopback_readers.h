@@ -10,11 +10,12 @@ struct loopback_readers {
     uint32_t event;   /* its number in this version of the module; 0 = it has none */
     int n;            /* as told last */
     int64_t t_ask_ns; /* when to ask again */
-    int opens;        /* where it has none: of all nodes */
+    int opens;        /* where it has none: of all nodes, */
+    bool settles;     /* and whether that has just changed */
 };
 
 /* @path and @fd live as long as it is used. */
 void loopback_readers_init(struct loopback_readers *r, const char *path, int fd);
 
-/* -1: it cannot be told. Waits for nothing. */
+/* -1: it cannot be told. Waits for nobody. */
 int loopback_readers_count(struct loopback_readers *r);
