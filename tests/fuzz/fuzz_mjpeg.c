@@ -1,6 +1,7 @@
-/* A JPEG of any bytes behind four that choose the picture that it is decoded to: columns / 2 - 1,
- * rows - 1, bytes between rows, and whether the decoder has met a JPEG before. The library's own
- * code is not watched by the sanitizer, so the bytes around the planes are looked at. */
+/* A JPEG of any bytes behind four that choose the picture that it is decoded to (columns / 2 - 1,
+ * rows - 1, bytes between rows) and, by two bits, whether the decoder has met a JPEG before and
+ * whether it has several threads. The library's own code is not watched by the sanitizer, so the
+ * bytes around the planes are looked at. */
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
@@ -59,16 +60,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .height = 1 + input_u8(&in),
                                .colour = {COLOUR_BT601, COLOUR_FULL}};
     const size_t slack = input_u8(&in);
-    const bool twice = input_u8(&in) & 1;
+    const int flags = input_u8(&in);
     struct frame src = {.format = FRAME_MJPG, .bytes = in.left};
     struct mjpeg *m;
 
     if (!in.left)
         return 0;
     src.plane[0] = malloc(in.left);
-    must(src.plane[0] && !mjpeg_create(&m, 1), "memory for a decoder");
+    must(src.plane[0] && !mjpeg_create(&m, flags & 2 ? 3 : 1), "memory for a decoder");
     memcpy(src.plane[0], in.data, in.left);
-    for (int i = 0; i <= twice; i++)
+    for (int i = 0; i <= (flags & 1); i++)
         decode(m, &like, slack, &src);
     mjpeg_destroy(m);
     free(src.plane[0]);
