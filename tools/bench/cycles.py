@@ -47,12 +47,12 @@ def assembly(folder, name):
     return done.stdout
 
 
-def longest_loop(text, function):
+def longest_loop(text, function, comment):
     """The longest loop of a function that has no loop inside."""
     body = re.search(rf'^{function}(?:\.\w+)*:\n(.*?)^\s*\.size\s+{function}', text, re.M | re.S)
     if not body:
         sys.exit(f'cycles.py: there is no function {function}')
-    lines = [line.split('#')[0].strip() if not line.lstrip().startswith('#') else ''
+    lines = [line.split(comment)[0].strip() if not line.lstrip().startswith('#') else ''
              for line in body.group(1).splitlines()]
     label, loops = {}, []
     for i, line in enumerate(lines):
@@ -67,13 +67,16 @@ def longest_loop(text, function):
 
 
 def measure(mca, cpu, loop):
-    """Cycles of one pass and the busiest port, or None where this llvm-mca does not know it."""
+    """Cycles of one pass and the busiest port, or None where this llvm-mca does not know the
+    processor."""
     arch = 'aarch64' if cpu[0] in 'cn' else 'x86-64'
     done = subprocess.run([mca, f'-march={arch}', f'-mcpu={cpu}', '-iterations=200'], text=True,
                           input='\n'.join(loop) + '\n', capture_output=True, check=False)
     cycles = re.search(r'Total Cycles:\s+(\d+)', done.stdout)
-    if not cycles:
+    if not cycles and 'is not a recognized processor' in done.stderr:
         return None
+    if not cycles:
+        sys.exit(f'cycles.py: {mca} for {cpu}: {done.stderr}')
     names = dict(re.findall(r'^\[([\d.]+)\]\s+- (\S+)', done.stdout, re.M))
     table = re.search(r'Resource pressure per iteration:\n(.*)\n(.*)\n', done.stdout)
     load = zip(re.findall(r'\[([\d.]+)\]', table.group(1)), table.group(2).split())
@@ -89,7 +92,7 @@ def main():
     for name, (kernels, cpus) in SETS.items():
         text = assembly(folder, name)
         for function, weights in kernels:
-            loop = longest_loop(text, function)
+            loop = longest_loop(text, function, '//' if name == 'neon' else '#')
             count = sum(1 for x in loop if not x.endswith(':'))
             for cpu in cpus:
                 found = measure(mca, cpu, loop)
