@@ -13,6 +13,7 @@ enum {
     MARKER_SOF15 = 0xcf,
     MARKER_RST0 = 0xd0,
     MARKER_RST7 = 0xd7,
+    MARKER_SOI = 0xd8,
     MARKER_EOI = 0xd9,
     MARKER_SOS = 0xda, /* start of scan */
     MARKER_DRI = 0xdd, /* restart interval */
@@ -24,6 +25,11 @@ struct layout {
         block_height; /* of what is coded together: 8 or more samples of luma each way */
     int interval;     /* so many blocks are between two restart markers */
 };
+
+static bool is_restart(int marker)
+{
+    return marker >= MARKER_RST0 && marker <= MARKER_RST7;
+}
 
 static int u16(const uint8_t *p)
 {
@@ -57,6 +63,10 @@ static bool read_header(struct jpeg_slices *s, struct layout *l, const uint8_t *
         const uint8_t *p = jpeg + at + 2;
         const int marker = jpeg[at + 1], length = u16(p);
 
+        /* Others have no length: decoders would look for the next marker elsewhere. */
+        if (marker < MARKER_SOF0 || is_restart(marker) || marker == MARKER_SOI ||
+            marker == MARKER_EOI || marker == 0xff)
+            return false;
         if (length < 2 || (size_t)length > size - at - 2)
             return false;
         at += 2 + (size_t)length;
@@ -90,11 +100,6 @@ static size_t next_marker(const uint8_t *jpeg, size_t at, size_t size)
         at = (size_t)(p - jpeg) + (p[1] ? 1 : 2);
     }
     return size;
-}
-
-static bool is_restart(int marker)
-{
-    return marker >= MARKER_RST0 && marker <= MARKER_RST7;
 }
 
 /* Ends the slice before the marker at @at and begins the next, which begins with row @y. */

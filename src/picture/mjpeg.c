@@ -1,6 +1,6 @@
 /* MJPG frames through libturbojpeg, straight to planes. A 4:2:0 JPEG is decoded to every other
  * chroma row of the 4:2:2 picture, so that it needs no second buffer. One that can be cut is
- * decoded on several threads; whatever is wrong with it is found out by decoding it as a whole. */
+ * decoded on several threads; where anything is wrong with it, it is decoded as a whole. */
 #include "picture/convert.h"
 
 #include "config-build.h"
@@ -18,6 +18,10 @@
 /* The second bytes of JPEG's markers: start of scan, restart interval, restarts. */
 enum { MARKER_SOS = 0xda, MARKER_DRI = 0xdd, MARKER_RST0 = 0xd0, MARKER_RST7 = 0xd7 };
 
+/* So many frames are decoded as a whole after one whose slices were damaged: some cameras put stray
+ * bytes into each, which are no damage then. */
+#define FRAMES_WHOLE 100
+
 /* One thread's. */
 struct slice_decoder {
     tjhandle handle;
@@ -31,6 +35,7 @@ struct mjpeg {
     size_t spare_size;
     int n_threads;
     struct workers *workers; /* NULL until a JPEG can be cut */
+    int n_whole;             /* frames to come that are not cut */
     struct slice_decoder decoder[JPEG_SLICES_MAX];
 };
 
@@ -91,6 +96,18 @@ static bool slice_decoder_prepare(struct slice_decoder *d, size_t size)
     return d->handle;
 }
 
+/* Whether the library finds in the header of a slice what was found when it was cut: nothing is
+ * written where no slice is. */
+static bool slice_is_as_cut(const struct slice_decoder *d, size_t size,
+                            const struct slices_job *job, const struct jpeg_slice *slice)
+{
+    int width, height, subsamp, space;
+
+    return !tjDecompressHeader3(d->handle, d->jpeg, (unsigned long)size, &width, &height, &subsamp,
+                                &space) &&
+           width == job->width && height == slice->height && subsamp == job->subsamp;
+}
+
 static void decode_slice(void *arg, int worker, int i)
 {
     struct slices_job *job = arg;
@@ -102,6 +119,8 @@ static void decode_slice(void *arg, int worker, int i)
     if (!slice_decoder_prepare(d, size))
         return;
     jpeg_slices_write(&job->slices, i, job->jpeg, d->jpeg);
+    if (!slice_is_as_cut(d, size, job, slice))
+        return;
     for (int c = 0; c < 3; c++) {
         const int rows = slice->y ? tjPlaneHeight(c, slice->y, job->subsamp) : 0;
 
@@ -111,20 +130,34 @@ static void decode_slice(void *arg, int worker, int i)
                                              job->width, job->strides, slice->height, 0);
 }
 
+static bool can_be_cut(const struct mjpeg *m, const struct frame *src, int height,
+                       struct jpeg_slices *ret)
+{
+    const struct jpeg_slice *last;
+
+    if (m->n_threads < 2 || m->n_whole ||
+        jpeg_slices_find(ret, src->plane[0], src->bytes, m->n_threads))
+        return false;
+    last = &ret->slice[ret->n - 1];
+    return last->y + last->height == height;
+}
+
 /* False: it has to be decoded as a whole. */
 static bool decode_slices(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
-                          int strides[3], int width, int subsamp)
+                          int strides[3], const struct frame *dst, int subsamp)
 {
     struct slices_job job = {.mjpeg = m,
                              .jpeg = src->plane[0],
                              .planes = planes,
                              .strides = strides,
-                             .width = width,
+                             .width = dst->width,
                              .subsamp = subsamp};
     bool whole = true;
 
-    if (m->n_threads < 2 || jpeg_slices_find(&job.slices, src->plane[0], src->bytes, m->n_threads))
+    if (!can_be_cut(m, src, dst->height, &job.slices)) {
+        m->n_whole -= m->n_whole > 0;
         return false;
+    }
     if (!m->workers && workers_create(&m->workers, "decode", m->n_threads)) {
         m->n_threads = 1;
         return false;
@@ -132,6 +165,7 @@ static bool decode_slices(struct mjpeg *m, const struct frame *src, unsigned cha
     workers_run(m->workers, decode_slice, &job, job.slices.n);
     for (int i = 0; i < job.slices.n; i++)
         whole = whole && job.whole[i];
+    m->n_whole = whole ? 0 : FRAMES_WHOLE;
     return whole;
 }
 
@@ -159,7 +193,7 @@ static bool restarts_complete(const struct frame *src, const struct frame *dst, 
 static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
                   int strides[3], const struct frame *dst, int subsamp, struct error *err)
 {
-    if (decode_slices(m, src, planes, strides, dst->width, subsamp) ||
+    if (decode_slices(m, src, planes, strides, dst, subsamp) ||
         !tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
                                  dst->width, strides, dst->height, 0))
         return 0;

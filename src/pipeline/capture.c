@@ -88,7 +88,7 @@ static int open_source(struct capture *c, const char *name, bool again, struct e
     if (r)
         return r;
     (void)snprintf(c->found, sizeof(c->found), "%s", c->source->reopen);
-    c->retry.limits = retry_limits_of(c->source->ops->unannounced);
+    c->retry.limits = retry_limits_of(c->source->ops->unannounced || c->request.ops->unannounced);
     return 0;
 }
 

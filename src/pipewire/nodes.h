@@ -54,5 +54,5 @@ enum pipewire_match {
 
 enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const char *name);
 
-/* Whether it is a device of Video4Linux that is here, too. In a container it may not be. */
+/* Whether it is a device of Video4Linux, and that is in this /dev: a container may lack it. */
 bool pipewire_node_is_v4l2(const struct pipewire_node *n);

@@ -22,7 +22,7 @@
 /* The number stays equal if one program closes a node as another opens one. Counting looks at all
  * that all programs have open, which takes milliseconds. */
 #define RECOUNT_NS (60 * NS_PER_S)
-#define UNCLEAR_NS (5 * NS_PER_S) /* and where it did not work out */
+#define UNCLEAR_NS (5 * NS_PER_S) /* where a reader may wait, or it did not work out */
 
 static bool subscribe(int fd, uint32_t event)
 {
@@ -94,7 +94,7 @@ static int count_opens(struct loopback_readers *r)
     }
     r->n = n;
     r->settles = false;
-    r->t_ask_ns = now + (n < 0 ? UNCLEAR_NS : RECOUNT_NS);
+    r->t_ask_ns = now + (n > 0 || opens == 1 ? RECOUNT_NS : UNCLEAR_NS);
     return n;
 }
 

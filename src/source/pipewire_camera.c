@@ -53,7 +53,7 @@ static const struct pipewire_node *find_called(const struct pipewire_nodes *node
                                                bool returns)
 {
     const struct pipewire_node *ret = NULL;
-    int best = returns ? 2 * PIPEWIRE_MATCH_ID : 0;
+    int best = returns ? 2 * PIPEWIRE_MATCH_ID : 0; /* no number is better than that */
 
     for (int i = 0; i < nodes->n; i++) {
         const struct pipewire_node *const n = &nodes->node[i];

@@ -3,8 +3,10 @@
 
 #include "config-build.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +200,7 @@ static int compare_threads(const struct jpeg *j, int n_threads)
     assert_int_equal(mjpeg_create(&many, n_threads), 0);
     r = mjpeg_decode(m, &j->frame, &one.frame, &err);
     assert_int_equal(mjpeg_decode(many, &j->frame, &several.frame, &err), r);
+    assert_int_equal(guarded_check(&one), 0);
     assert_int_equal(guarded_check(&several), 0);
     for (int c = 0; c < 3 && !r; c++)
         for (int y = 0; y < height; y++)
@@ -252,6 +255,99 @@ static void test_mjpeg_slices(void **state)
             }
 }
 
+static bool has_thread(const char *name)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *e;
+    bool found = false;
+
+    assert_non_null(tasks);
+    while ((e = readdir(tasks))) {
+        char path[300], comm[32] = "";
+        FILE *f;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
+        f = fopen(path, "r");
+        if (!f)
+            continue;
+        found = found || (fgets(comm, sizeof(comm), f) && !strncmp(comm, name, strlen(name)));
+        (void)fclose(f);
+    }
+    (void)closedir(tasks);
+    return found;
+}
+
+/* Threads are there for those that can be cut alone. */
+static void test_mjpeg_threads(void **state)
+{
+    struct guarded dst = make(320, 240, 0);
+    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "1"), none = encode(320, 240, TJSAMP_422);
+    struct mjpeg *m = NULL;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(mjpeg_create(&m, 2), 0);
+    assert_int_equal(mjpeg_decode(m, &none.frame, &dst.frame, &err), 0);
+    assert_false(has_thread("decode-1"));
+    assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
+    assert_true(has_thread("decode-1"));
+    mjpeg_destroy(m);
+    guarded_free(&dst);
+    tjFree(j.bytes);
+    tjFree(none.bytes);
+}
+
+static unsigned char *put(unsigned char *to, const void *bytes, size_t n)
+{
+    memcpy(to, bytes, n);
+    return to + n;
+}
+
+/* A header that holds two others: for whoever takes 0xff01 for a segment with a length, and for who
+ * knows that it has none. The first one tells of a picture that is much higher. */
+static void test_mjpeg_two_headers(void **state)
+{
+    static const unsigned char skip[] = {0xff, 0xd8, 0xff, 0x01, 0xff, 0xe1, 0, 4, 0, 0};
+    const int false_height = 65528, interval = 2048;
+    struct jpeg j = encode(16, 16, TJSAMP_420);
+    unsigned char *const bytes = calloc(1, 200000), *p, *sof = NULL, *sos = j.bytes + 2;
+    const unsigned char *const resume = bytes + 4 + 0xffe1;
+    size_t n_sof = 0, n_scan;
+
+    (void)state;
+    assert_non_null(bytes);
+    p = put(bytes, skip, sizeof(skip));
+    for (; sos[1] != 0xda; sos += 2 + (sos[2] << 8 | sos[3])) {
+        const size_t n = 2 + (size_t)(sos[2] << 8 | sos[3]);
+
+        if (sos[1] == 0xc0) {
+            sof = sos;
+            n_sof = n;
+        }
+        p = put(p, sos, n);
+    }
+    n_scan = (size_t)(j.bytes + j.size - 2 - sos);
+    p = put(p,
+            (unsigned char[]){0xff, 0xe2, (unsigned char)((resume + n_sof - p - 2) >> 8),
+                              (unsigned char)(resume + n_sof - p - 2)},
+            4);
+    p = bytes + (resume - bytes);
+    p = put(p, sof, n_sof);
+    p[5 - (long)n_sof] = (unsigned char)(false_height >> 8);
+    p[6 - (long)n_sof] = (unsigned char)false_height;
+    p = put(p, (unsigned char[]){0xff, 0xdd, 0, 4, interval >> 8, interval & 255}, 6);
+    p = put(p, sos, n_scan);
+    p = put(p, (unsigned char[]){0xff, 0xd0}, 2);
+    p = put(p, sos + 2 + (sos[2] << 8 | sos[3]), n_scan - 2 - (size_t)(sos[2] << 8 | sos[3]));
+    p = put(p, (unsigned char[]){0xff, 0xd9}, 2);
+    tjFree(j.bytes);
+    j.bytes = j.frame.plane[0] = bytes;
+    j.size = j.frame.bytes = (size_t)(p - bytes);
+    check_slices(&j, 2, false);
+    (void)compare_threads(&j, 2);
+    free(bytes);
+}
+
 /* Restart markers that are never at the end of a row but the last. */
 static void test_mjpeg_odd_restarts(void **state)
 {
@@ -271,7 +367,7 @@ static void test_mjpeg_odd_restarts(void **state)
     tjFree(j.bytes);
 }
 
-/* Whatever is wrong with a JPEG, more threads come to the same end. */
+/* Whatever is wrong with a JPEG, more threads come to the same result. */
 static void test_mjpeg_damaged_slices(void **state)
 {
     struct jpeg j = encode_restarts(128, 96, TJSAMP_422, "1");
@@ -304,7 +400,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mjpeg_subsamplings),   cmocka_unit_test(test_mjpeg_damage),
         cmocka_unit_test(test_mjpeg_stray_bytes),    cmocka_unit_test(test_mjpeg_gaps),
-        cmocka_unit_test(test_mjpeg_slices),         cmocka_unit_test(test_mjpeg_odd_restarts),
+        cmocka_unit_test(test_mjpeg_slices),         cmocka_unit_test(test_mjpeg_threads),
+        cmocka_unit_test(test_mjpeg_two_headers),    cmocka_unit_test(test_mjpeg_odd_restarts),
         cmocka_unit_test(test_mjpeg_damaged_slices),
     };
 
