@@ -87,7 +87,7 @@ static void check_vectors(const struct pictures *p, const struct row_kernels *ke
     struct workers *workers;
     struct search *s;
 
-    assert_int_equal(workers_create(&workers, 3), 0);
+    assert_int_equal(workers_create(&workers, "filter", 3), 0);
     assert_int_equal(search_create(&s, &p->now), 0);
     for (int k = 0; k < 3; k++) {
         const bool forth = k % 2 == 0;
