@@ -21,7 +21,7 @@
 
 /* The number stays equal if one program closes a node as another opens one. Counting looks at all
  * that all programs have open, which takes milliseconds. */
-#define RECOUNT_NS (60 * NS_PER_S)
+#define RECOUNT_NS (15 * NS_PER_S)
 #define UNCLEAR_NS (5 * NS_PER_S) /* where a reader may wait, or it did not work out */
 
 static bool subscribe(int fd, uint32_t event)
