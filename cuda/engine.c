@@ -384,7 +384,7 @@ static int cuda_submit(struct engine *base, const struct frame *in, struct frame
         return -EIO;
     if (e->n_in_flight == DEPTH)
         return -EBUSY;
-    if (!engine_takes(in->format, filter) || format_table[in->format].bytes > 1)
+    if (!engine_takes(in->format, filter))
         return -EINVAL;
     goes_on = past_goes_on(&e->past.chain, in, filter);
     s->on_device = filter->radius > 0 || filter_looks_back(filter);
@@ -438,7 +438,6 @@ const struct engine_ops engine_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPU",
     .on_device = true,
-    .bytes_only = true,
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,
@@ -455,7 +454,6 @@ const struct engine_ops engine_cuda = {
 static const struct engine_ops cuda_in_process = {
     .name = "cuda",
     .on_device = true,
-    .bytes_only = true,
     .create = cuda_create,
     .destroy = engine_process_destroy,
     .release = engine_release_nothing, /* its process is gone */

@@ -46,7 +46,7 @@ static bool takes_tensor(const bilateral_params *p)
 
 extern "C" bool bilateral_tunable(const bilateral_params *p)
 {
-    return !p->blur && half2_suits(p) && bilateral_has_half2() && !takes_tensor(p);
+    return !p->blur && !p->words && half2_suits(p) && bilateral_has_half2() && !takes_tensor(p);
 }
 
 extern "C" bool bilateral_warps_fit(const bilateral_params *p, int warps)
@@ -66,6 +66,8 @@ extern "C" int bilateral_rule(const bilateral_params *p)
 
 extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
 {
+    if (p->words)
+        return bilateral_errno(p->blur ? words_blur_launch(p, stream) : words_launch(p, stream));
     if (p->blur)
         return bilateral_errno(blur_launch(p, stream));
     if (takes_tensor(p))

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Any raw format, any bilateral filter, any GPU; single precision. */
+/* Any raw format of 8 bits, any bilateral filter, any GPU; single precision. */
 cudaError_t generic_launch(const struct bilateral_params *p, cudaStream_t stream);
 cudaError_t generic_supported(void);
 
@@ -27,8 +27,13 @@ cudaError_t tensor_launch(const struct bilateral_params *p, cudaStream_t stream)
 /* The Gaussian in the form for other devices than this one; for the lab. */
 cudaError_t tensor_launch_f16(const struct bilateral_params *p, cudaStream_t stream);
 
-/* The filters gaussian and box, for which @p->blur is set; any raw format, any GPU. */
+/* The filters gaussian and box, for which @p->blur is set; any raw format of 8 bits, any GPU. */
 cudaError_t blur_launch(const struct bilateral_params *p, cudaStream_t stream);
+
+/* The same two for samples of 16 bits, @p->words, which those above do not take; any GPU, single
+ * precision. */
+cudaError_t words_launch(const struct bilateral_params *p, cudaStream_t stream);
+cudaError_t words_blur_launch(const struct bilateral_params *p, cudaStream_t stream);
 
 /* Whether the device computes in half precision quickly. */
 bool bilateral_has_half2(void);

@@ -60,6 +60,7 @@ int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, cons
         .hshift = info->hshift,
         .vshift = info->vshift,
         .components = info->components,
+        .words = info->bytes > 1,
         .packed = in->format == FRAME_YUYV || in->format == FRAME_UYVY,
         .unpack = in->format == FRAME_UYVY ? UYVY_TO_YYUV : YUYV_TO_YYUV,
         .repack = in->format == FRAME_UYVY ? YYUV_TO_UYVY : YYUV_TO_YUYV,

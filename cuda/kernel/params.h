@@ -15,7 +15,7 @@ struct frame;
 #define BILATERAL_ROWS_STEP 32
 
 /* One component as a strided array in memory that the device can reach: sample (x, y) is
- * base[y * stride + x * step]. */
+ * base[y * stride + x * step], and the byte behind it if it has 16 bits. */
 struct bilateral_samples {
     uint8_t *base;
     uint32_t stride;
@@ -24,15 +24,16 @@ struct bilateral_samples {
 
 /* Everything that is the same for all threads of a launch.
  *
- * Colours inside the kernels are (Y1, U1, V1), the Y'CbCr samples less 128 times the Cholesky
- * factor of colour.h, scaled such that the square of the difference is the argument of the
- * range kernel, in the unit that suits the kernel. */
+ * Colours inside the kernels are (Y1, U1, V1), the Y'CbCr samples less 128 (32768 of 16 bits) times
+ * the Cholesky factor of colour.h, scaled such that the square of the difference is the argument of
+ * the range kernel, in the unit that suits the kernel. */
 struct bilateral_params {
     struct bilateral_samples in[3], out[3];
     int width, height;      /* luma samples */
     int row_begin, row_end; /* rows to filter; row_begin is a multiple of BILATERAL_ROWS_STEP */
     int hshift, vshift;     /* log2 of luma columns and rows per chroma sample */
     int components;         /* 1 or 3 */
+    int words;              /* samples have 16 bits, a plane for each component */
     int packed;             /* 4:2:2 in words of four bytes */
     uint32_t unpack;        /* byte selector that makes such a word Y0 Y1 U V */
     uint32_t repack;        /* byte selector that makes Y0 Y1 U V such a word */

@@ -246,8 +246,8 @@ static int compare_clips(enum frame_format format, int width, int height, const 
     return r || n;
 }
 
-/* Samples of 16 bits are not for this engine. */
-static bool is_taken(enum frame_format format)
+/* Of samples of 16 bits each frame is filtered by itself. */
+static bool has_clips(enum frame_format format)
 {
     return format_filtered(format) && format_table[format].bytes == 1;
 }
@@ -264,7 +264,7 @@ static int compare_all_clips(bool quick)
 
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-            if (is_taken((enum frame_format)format))
+            if (has_clips((enum frame_format)format))
                 failed += compare_clips((enum frame_format)format, quick ? 66 : 642,
                                         quick ? 35 : 361, &filters[i]);
     printf("clips by two roads: %d differ\n", failed);
@@ -304,7 +304,7 @@ int lab_roads(bool quick)
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (int i = 0; i < n_sizes; i++)
             for (int k = 0; k < n_filters; k++) {
-                if (!is_taken((enum frame_format)format))
+                if (!format_filtered((enum frame_format)format))
                     continue;
                 n++;
                 failed += compare_roads(e, (enum frame_format)format, sizes[i][0], sizes[i][1],

@@ -35,7 +35,7 @@ static void for_planes(int radius, void (*check)(const struct blur_plane *, int 
             struct blur_params b;
 
             if (!format_filtered(f.format) || format_table[format].bytes > 1)
-                continue; /* not on GPUs */
+                continue; /* words_blur_params.h */
             assert_int_equal(frame_alloc(&f), 0);
             prepare(&b, &f, FILTER_BOX, radius);
             assert_int_equal(b.planes, format_table[format].planes);
