@@ -20,11 +20,6 @@ static int open_one(struct engine **ret, const struct engine_ops *ops,
 
     if (ops->missing)
         return error_set(err, -ENODEV, "%s", ops->missing);
-    if (config->deep && ops->bytes_only)
-        return error_set(err, -ENODEV,
-                         "engine '%s' filters samples of 8 bits only, and these pictures have 16: "
-                         "leave the choice to auto",
-                         ops->name);
     r = ops->probe(config->device, device, sizeof(device), err);
     return r ? r : ops->create(ret, config, err);
 }

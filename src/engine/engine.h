@@ -24,7 +24,6 @@ struct engine;
 struct engine_config {
     int threads;     /* CPU threads to use; 0 = one per online CPU */
     bool autotune;   /* a GPU may be timed for what suits it, and that kept on disk */
-    bool deep;       /* the pictures have samples of 16 bits */
     char device[32]; /* which GPU: its number or PCI bus ID; "" = auto */
 };
 
@@ -47,7 +46,6 @@ struct engine_ops {
     const char *missing;
     bool on_device;    /* memory and life of its own beside the CPU: it may fail, and may sleep */
     bool only_by_name; /* "auto" passes it over */
-    bool bytes_only;   /* it has no samples of 16 bits */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. @wanted says

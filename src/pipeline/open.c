@@ -57,9 +57,7 @@ static int check_budget(const struct pipeline *p, struct error *err)
 static int open_filtering(struct pipeline *p, struct error *err)
 {
     struct filtering_config config = {
-        .engine = {.threads = p->settings.threads,
-                   .autotune = p->settings.autotune,
-                   .deep = format_table[p->stages.capture.picture.format].bytes > 1},
+        .engine = {.threads = p->settings.threads, .autotune = p->settings.autotune},
         .stand_in = &engine_simd,
         .rest_ns = FILTERING_REST_NS,
     };

@@ -252,8 +252,7 @@ static void check_styles(struct engine *e, struct engine *truth, const struct st
             for (int format = 0; format < FRAME_N_FORMATS; format++) {
                 const int radius = quick ? quick_radii[i] : i;
 
-                if (!format_filtered((enum frame_format)format) ||
-                    (e->ops->bytes_only && format_table[format].bytes > 1))
+                if (!format_filtered((enum frame_format)format))
                     continue;
                 for (int k = 0; k < repeats; k++) {
                     const struct test_case t =
@@ -284,10 +283,7 @@ static void check_all(struct engine *e, struct engine *truth, bool quick, uint64
     check_styles(e, truth, bilateral, N(bilateral), quick, seed, totals);
     check_styles(e, truth, manhattan, N(manhattan), quick, seed, totals);
     check_styles(e, truth, blurs, N(blurs), quick, seed, totals);
-    if (e->ops->bytes_only)
-        printf("engine %s has no samples but those of 8 bits\n", e->ops->name);
-    else
-        check_sizes_of_samples(e, truth, totals);
+    check_sizes_of_samples(e, truth, totals);
     check_flight(e, truth, totals);
 }
 

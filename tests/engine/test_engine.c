@@ -121,28 +121,6 @@ static void test_release(void **state)
     assert_int_equal(n_released, 1);
 }
 
-/* An engine of 8 bits is passed over for pictures of 16, and refused where it is named. */
-static void test_deep(void **state)
-{
-    static const struct engine_ops bytes = {
-        .name = "bytes", .bytes_only = true, .probe = works_always, .create = create_gpu};
-    static const struct engine_ops *const both[] = {&bytes, &cpu, NULL};
-    struct engine_config config = {.threads = 1};
-    struct error err = {.text = ""};
-    struct engine *e = NULL;
-
-    (void)state;
-    create_works = true;
-    for (int deep = 0; deep < 2; deep++) {
-        config.deep = deep;
-        assert_int_equal(engine_open(&e, both, "auto", &config, &err), 0);
-        assert_ptr_equal(e->ops, deep ? &cpu : &gpu);
-        assert_int_equal(engine_open(&e, both, "bytes", &config, &err), deep ? -ENODEV : 0);
-    }
-    assert_string_equal(err.text, "engine 'bytes' filters samples of 8 bits only, and these "
-                                  "pictures have 16: leave the choice to auto");
-}
-
 /* What can be asked for has a row, and what is built in can do everything. */
 static void test_table(void **state)
 {
@@ -172,7 +150,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_release),
-        cmocka_unit_test(test_deep),
         cmocka_unit_test(test_table),
     };
 
