@@ -65,7 +65,7 @@ int lab_times(struct engine *e, const struct frame *like, const struct filter *f
               struct times *ret);
 
 /* The parts of the lab; each returns the number of failures. */
-int lab_ladder(struct lab *lab);
+int lab_ladder(struct lab *lab, const char *only);
 int lab_shapes(struct lab *lab);
 int lab_radii(struct lab *lab, int only); /* one radius; 0: all */
 int lab_engine(struct lab *lab);

@@ -33,6 +33,16 @@ static int rung_blur(const struct bilateral_params *p, cudaStream_t stream)
     return bilateral_errno(blur_launch(p, stream));
 }
 
+static int rung_words(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return bilateral_errno(words_launch(p, stream));
+}
+
+static int rung_words_blur(const struct bilateral_params *p, cudaStream_t stream)
+{
+    return bilateral_errno(words_blur_launch(p, stream));
+}
+
 struct rung {
     const char *name;
     int (*launch)(const struct bilateral_params *p, cudaStream_t stream);
@@ -41,6 +51,7 @@ struct rung {
     bool rgb; /* converts to R'G'B' bytes and back */
     enum filter_kind kind;
     enum colour_metric distance;
+    enum frame_format format; /* the first of them is YUYV */
 };
 
 #define MAX_DIFFERENCE 2 /* of the image contract */
@@ -65,6 +76,14 @@ static const struct rung rungs[] = {
     {"copy", rung_copy, .kind = FILTER_NONE},
     {"gaussian", rung_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_GAUSSIAN},
     {"box", rung_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_BOX},
+    {"fused fp32, grey", rung_fused_fp32, .min_radius = 1, .max_radius = 32, .format = FRAME_GREY},
+    {"fused words, y16", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_GREY16},
+    {"fused words, y16, lorentzian", rung_words, RANGE_LORENTZIAN, 1, 32, .format = FRAME_GREY16},
+    {"gaussian, y16", rung_words_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_GAUSSIAN,
+     .format = FRAME_GREY16},
+    {"fused words, 422p16", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_I422_16},
+    {"gaussian, 422p16", rung_words_blur, .min_radius = 1, .max_radius = 32,
+     .kind = FILTER_GAUSSIAN, .format = FRAME_I422_16},
 };
 
 struct rung_job {
@@ -83,7 +102,7 @@ static int launch_rung(const void *job, cudaStream_t stream)
 static int check_rung(struct lab *lab, const struct rung *rung, const struct filter *f,
                       struct difference *ret)
 {
-    const struct frame like = {.format = FRAME_YUYV, .width = 130, .height = 67};
+    const struct frame like = {.format = rung->format, .width = 130, .height = 67};
     struct device_picture in = {0}, out = {0};
     struct frame host = frame_like(&like), got = frame_like(&like), want = frame_like(&like);
     struct rung_job job = {.rung = rung};
@@ -161,52 +180,79 @@ static int climb(struct lab *lab, const struct rung *rung, const struct course *
 }
 
 /* @quick_only leaves out the rungs that are slow on large pictures. */
-static int climb_all(struct lab *lab, const struct course *course, bool quick_only)
+static int climb_radii(struct lab *lab, const struct rung *rung, const struct course *course,
+                       bool quick_only)
 {
     static const int radii[] = {0, 1, 2, 3, 4, 5, 7, 10, 15, 16, 20, 32};
+    const bool fused = !strncmp(rung->name, "fused", 5);
     int failed = 0;
 
-    for (size_t k = 0; k < sizeof(rungs) / sizeof(rungs[0]); k++)
-        for (size_t i = 0; i < sizeof(radii) / sizeof(radii[0]); i++) {
-            const bool fused = !strncmp(rungs[k].name, "fused", 5);
-            struct filter f = {.radius = radii[i],
-                               .sigma_space = filter_auto_sigma(radii[i]),
-                               .sigma_color = 18,
-                               .window = WINDOW_SQUARE};
+    if (quick_only && !fused && !rung->rgb && rung->kind == FILTER_BILATERAL)
+        return 0;
+    for (size_t i = 0; i < sizeof(radii) / sizeof(radii[0]); i++) {
+        struct filter f = {.radius = radii[i],
+                           .sigma_space = filter_auto_sigma(radii[i]),
+                           .sigma_color = 18,
+                           .window = WINDOW_SQUARE};
 
-            if ((quick_only && !fused && !rungs[k].rgb && rungs[k].kind == FILTER_BILATERAL) ||
-                radii[i] < rungs[k].min_radius || radii[i] > rungs[k].max_radius)
-                continue;
-            lab->clock_ghz = lab_clock_ghz(lab->stream);
-            failed += climb(lab, &rungs[k], course, &f);
-            if (rungs[k].rgb)
-                failed += lab_pipeline(lab, &course->in.frame, radii[i]);
-            f.window = WINDOW_DISC;
-            if (fused)
-                failed += climb(lab, &rungs[k], course, &f);
-        }
+        if (radii[i] < rung->min_radius || radii[i] > rung->max_radius)
+            continue;
+        lab->clock_ghz = lab_clock_ghz(lab->stream);
+        failed += climb(lab, rung, course, &f);
+        if (rung->rgb)
+            failed += lab_pipeline(lab, &course->in.frame, radii[i]);
+        f.window = WINDOW_DISC;
+        if (fused)
+            failed += climb(lab, rung, course, &f);
+    }
     return failed;
 }
 
-int lab_ladder(struct lab *lab)
+static int course_open(struct course *course, enum frame_format format, int scale)
+{
+    const struct frame like = {.format = format, .width = 1920 * scale, .height = 1080 * scale};
+
+    return picture_alloc(&course->in, &like) || picture_alloc(&course->out, &like);
+}
+
+static void course_close(struct course *course)
+{
+    picture_free(&course->in);
+    picture_free(&course->out);
+    *course = (struct course){0};
+}
+
+/* The rungs whose names contain @only. */
+static int climb_all(struct lab *lab, int scale, const char *only)
+{
+    struct course course = {0};
+    int failed = 0;
+
+    for (size_t k = 0; k < sizeof(rungs) / sizeof(rungs[0]); k++) {
+        if (!strstr(rungs[k].name, only))
+            continue;
+        if (course.in.size && course.in.frame.format != rungs[k].format)
+            course_close(&course);
+        if (!course.in.size && course_open(&course, rungs[k].format, scale)) {
+            course_close(&course);
+            failed++;
+            continue;
+        }
+        failed += climb_radii(lab, &rungs[k], &course, scale > 1);
+    }
+    course_close(&course);
+    return failed;
+}
+
+int lab_ladder(struct lab *lab, const char *only)
 {
     int failed = 0;
 
     if (lab->csv)
         fprintf(lab->csv, "rung,width,height,window,radius,us,taps_per_s,max_difference,psnr_db,"
                           "sm_ghz,cold_us,device\n");
-    for (int scale = 1; scale <= 2; scale++) {
-        const struct frame like = {
-            .format = FRAME_YUYV, .width = 1920 * scale, .height = 1080 * scale};
-        struct course course = {0};
-
-        if (picture_alloc(&course.in, &like) || picture_alloc(&course.out, &like))
-            failed++;
-        else
-            failed += climb_all(lab, &course, scale > 1);
-        picture_free(&course.in);
-        picture_free(&course.out);
-    }
+    for (int scale = 1; scale <= 2; scale++)
+        failed += climb_all(lab, scale, only);
     printf("SM clock %.3f GHz\n", lab->clock_ghz);
     return failed;
 }

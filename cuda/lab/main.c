@@ -1,6 +1,7 @@
 /* bilatcam-lab: the ladder of kernels, the block shapes, the engine's latency and throughput.
  *
- *     bilatcam-lab ladder [--csv]      kernels from the plainest to the product's
+ *     bilatcam-lab ladder [--csv] [RUNG]
+ *                                      kernels from the plainest to the product's
  *     bilatcam-lab shapes              the product's kernel by block shape and radius
  *     bilatcam-lab radii [RADIUS]      the tensor kernel against half2 by radius
  *     bilatcam-lab engine              latency and throughput
@@ -9,6 +10,8 @@
  *     bilatcam-lab cameras             many engines side by side, in one process and in many
  *     bilatcam-lab autotune            block shapes as the engine chooses them
  *     bilatcam-lab fault               a device that fails
+ *
+ * RUNG is a part of the names of those that are wanted.
  *
  * --csv writes a table to standard output, to be kept or sent; what it tells meanwhile goes to
  * standard error.
@@ -32,7 +35,7 @@ static int run_part(struct lab *lab, const char *part, const char *option)
     int failed;
 
     if (!strcmp(part, "ladder"))
-        failed = lab_ladder(lab);
+        failed = lab_ladder(lab, option);
     else if (!strcmp(part, "shapes"))
         failed = lab_shapes(lab);
     else if (!strcmp(part, "radii"))
@@ -50,9 +53,8 @@ static int run_part(struct lab *lab, const char *part, const char *option)
     else if (!strcmp(part, "fault"))
         failed = lab_fault();
     else {
-        fprintf(stderr, "usage: bilatcam-lab ladder [--csv]|shapes|radii [RADIUS]|engine|roads "
-                        "[--quick]|past|cameras|"
-                        "autotune|fault\n");
+        fprintf(stderr, "usage: bilatcam-lab ladder [--csv] [RUNG]|shapes|radii [RADIUS]|engine|"
+                        "roads [--quick]|past|cameras|autotune|fault\n");
         return 2;
     }
     return failed ? 1 : 0;
@@ -81,8 +83,11 @@ int main(int argc, char **argv)
         return r;
     if (!strcmp(part, "camera"))
         return lab_camera();
-    if (!strcmp(part, "ladder") && !strcmp(option, "--csv") && open_table(&lab))
-        return 1;
+    if (!strcmp(part, "ladder") && !strcmp(option, "--csv")) {
+        option = argc > 3 ? argv[3] : "";
+        if (open_table(&lab))
+            return 1;
+    }
     r = lab_open(&lab);
     if (r == 0)
         r = run_part(&lab, part, option);
