@@ -26,6 +26,7 @@
 #include "cuda/autotune.h"
 #include "cuda/device_frame.h"
 #include "cuda/gpu.h"
+#include "cuda/jpeg.h"
 #include "cuda/kernel/bilateral.h"
 #include "cuda/strips.h"
 #include "cuda/device_past.h"
@@ -59,6 +60,7 @@ struct cuda_engine {
     struct pinned *pinned;
     size_t n_pinned;
     int gpu; /* its number */
+    bool started;
     bool lost;
 };
 
@@ -163,6 +165,8 @@ static void cuda_destroy(struct engine *base)
     if (!e)
         return;
     (void)use_gpu(e);
+    if (e->started)
+        jpeg_engine_ends();
     strips_finish(&e->strips);
     device_past_finish(&e->past);
     for (int i = 0; i < DEPTH; i++)
@@ -231,6 +235,8 @@ static int create_here(struct engine **ret, const struct engine_config *config, 
         goto fail;
     }
     autotune_init(&e->autotune, config->autotune, gpu.name);
+    e->started = true;
+    jpeg_engine_starts(e->gpu);
     *ret = &e->base;
     return 0;
 fail:
@@ -438,6 +444,7 @@ const struct engine_ops engine_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPU",
     .on_device = true,
+    .jpegs = &jpeg_on_gpu,
     .probe = cuda_probe,
     .create = cuda_create,
     .destroy = cuda_destroy,

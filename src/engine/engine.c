@@ -65,6 +65,13 @@ int engine_open(struct engine **ret, const struct engine_ops *const *engines, co
     return open_one(ret, ops, config, err);
 }
 
+const struct jpeg_device *engine_jpegs(const struct engine_ops *const *engines)
+{
+    while (*engines && !(*engines)->jpegs)
+        engines++;
+    return *engines ? (*engines)->jpegs : NULL;
+}
+
 bool engine_takes(enum frame_format format, const struct filter *f)
 {
     return format_filtered(format) && filter_allowed(f) &&

@@ -20,6 +20,7 @@
 #include "picture/frame.h"
 
 struct engine;
+struct jpeg_device;
 
 struct engine_config {
     int threads;     /* CPU threads to use; 0 = one per online CPU */
@@ -46,6 +47,8 @@ struct engine_ops {
     const char *missing;
     bool on_device;    /* memory and life of its own beside the CPU: it may fail, and may sleep */
     bool only_by_name; /* "auto" passes it over */
+
+    const struct jpeg_device *jpegs; /* is ready while there is an engine; NULL: there is none */
 
     /* 0 when the engine works on this machine, with the device in words in @device;
      * -ENODEV when it does not, with the reason in @err. Leaves no state behind. @wanted says
@@ -105,6 +108,9 @@ bool engine_takes(enum frame_format format, const struct filter *f);
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */
 const struct engine_ops *engine_find(const struct engine_ops *const *engines, const char *name);
+
+/* What decodes JPEGs beside one of @engines, or NULL. */
+const struct jpeg_device *engine_jpegs(const struct engine_ops *const *engines);
 
 /* Creates the engine of @engines that is called @name; "auto" takes the first that probes and
  * creates well here. What was passed over and why is told through log_debug. */

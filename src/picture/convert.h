@@ -19,9 +19,28 @@ void convert_frame(struct frame *dst, const struct frame *src);
 /* Decoder of MJPG frames (mjpeg.c). One per thread. */
 struct mjpeg;
 
-/* Uses @n_threads (1 or more, the caller's among them) for JPEGs that have restart markers.
- * -ENOMEM; -ENOTSUP: the program was built without it. */
-int mjpeg_create(struct mjpeg **ret, int n_threads);
+struct jpeg_planes {
+    struct jpeg_plane {
+        uint8_t *base;
+        size_t stride;
+        int width, rows;
+    } plane[3];
+};
+
+/* What decodes JPEGs elsewhere than on the CPU, to the same samples. Context: any thread. */
+struct jpeg_device {
+    /* Whether it is worth to ask it. */
+    bool (*ready)(void);
+
+    /* Decodes a JPEG of three components whose every block is there. -ENODEV: it is not ready any
+     * more. -EINVAL: it cannot take this one, or its planes are not as in @to. -EIO. Then what is
+     * in @to is undefined. */
+    int (*decode)(const uint8_t *jpeg, size_t size, const struct jpeg_planes *to);
+};
+
+/* Uses @n_threads (1 or more, the caller's among them) for JPEGs that have restart markers, and
+ * @device, if it is not NULL, where it can. -ENOMEM; -ENOTSUP: the program was built without it. */
+int mjpeg_create(struct mjpeg **ret, int n_threads, const struct jpeg_device *device);
 void mjpeg_destroy(struct mjpeg *m); /* accepts NULL */
 
 /* Decodes the JPEG @src to the planes of @dst (4:2:2 planes, full range, the camera's size),

@@ -19,9 +19,8 @@ struct jpeg_slices {
 };
 
 /* Cuts the @size bytes of @jpeg into at most @n_max slices (2 to JPEG_SLICES_MAX). -EINVAL: it
- * cannot be cut. That is so where it is not a baseline JPEG of three components in one scan, or has
- * no restart markers at the ends of rows of blocks, or not the expected ones. What its header says
- * is not compared with what a decoder makes of it. */
+ * cannot be cut. That is so where it is not a JPEG of three components as in jpeg_layout.h, or has
+ * no restart markers at the ends of rows of blocks, or not the expected ones. */
 int jpeg_slices_find(struct jpeg_slices *ret, const uint8_t *jpeg, size_t size, int n_max);
 
 /* Bytes that jpeg_slices_write() writes for slice @i. */

@@ -1,6 +1,7 @@
-/* MJPG frames through libturbojpeg, straight to planes. A 4:2:0 JPEG is decoded to every other
- * chroma row of the 4:2:2 picture, so that it needs no second buffer. One that can be cut is
- * decoded on several threads; where anything is wrong with it, it is decoded as a whole. */
+/* MJPG frames to planes, by a device that can or through libturbojpeg. A 4:2:0 JPEG is decoded to
+ * every other chroma row of the 4:2:2 picture, so that it needs no second buffer. The device gets
+ * only JPEGs that are whole. One that can be cut is decoded on several threads; where anything is
+ * wrong with it, it is decoded as a whole. */
 #include "picture/convert.h"
 
 #include "config-build.h"
@@ -14,13 +15,14 @@
 
 #include "base/workers.h"
 #include "picture/jpeg_slices.h"
-
-/* The second bytes of JPEG's markers: start of scan, restart interval, restarts. */
-enum { MARKER_SOS = 0xda, MARKER_DRI = 0xdd, MARKER_RST0 = 0xd0, MARKER_RST7 = 0xd7 };
+#include "picture/jpeg_whole.h"
 
 /* So many frames are decoded as a whole after one whose slices were damaged: some cameras put stray
  * bytes into each, which are no damage then. */
 #define FRAMES_WHOLE 100
+
+/* And so many on the CPU after one that the device did not decode. */
+#define FRAMES_ON_CPU 100
 
 /* One thread's. */
 struct slice_decoder {
@@ -31,7 +33,9 @@ struct slice_decoder {
 
 struct mjpeg {
     tjhandle handle;
-    uint8_t *spare_planes; /* of JPEGs that cannot be decoded in place */
+    const struct jpeg_device *device; /* NULL: none */
+    int n_on_cpu;                     /* frames to come that are not for it */
+    uint8_t *spare_planes;            /* of JPEGs that cannot be decoded in place */
     size_t spare_size;
     int n_threads;
     struct workers *workers; /* NULL until a JPEG can be cut */
@@ -50,12 +54,13 @@ struct slices_job {
     bool whole[JPEG_SLICES_MAX];
 };
 
-int mjpeg_create(struct mjpeg **ret, int n_threads)
+int mjpeg_create(struct mjpeg **ret, int n_threads, const struct jpeg_device *device)
 {
     struct mjpeg *m = calloc(1, sizeof(*m));
 
     if (!m)
         return -ENOMEM;
+    m->device = device;
     m->n_threads = n_threads < JPEG_SLICES_MAX ? n_threads : JPEG_SLICES_MAX;
     m->handle = tjInitDecompress();
     if (!m->handle) {
@@ -169,31 +174,36 @@ static bool decode_slices(struct mjpeg *m, const struct frame *src, unsigned cha
     return whole;
 }
 
-/* Whether no part between restart markers is lost; true where there are none. Where data is lost
- * in the midst, the decoder may find a wrong marker only after it has warned of stray bytes, and
- * it tells no more than its first warning. */
-static bool restarts_complete(const struct frame *src, const struct frame *dst, int subsamp)
+/* Planes elsewhere than on the CPU. False: it has to be decoded here. */
+static bool decode_on_device(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
+                             const int strides[3], const struct frame *dst, int subsamp)
 {
-    const uint8_t *data = src->plane[0];
-    const int mcus = (dst->width + tjMCUWidth[subsamp] - 1) / tjMCUWidth[subsamp] *
-                     ((dst->height + tjMCUHeight[subsamp] - 1) / tjMCUHeight[subsamp]);
-    int interval = 0, n = 0;
-    size_t at = 2;
+    struct jpeg_planes to;
 
-    while (at + 6 <= src->bytes && data[at] == 0xff && data[at + 1] != MARKER_SOS) {
-        if (data[at + 1] == MARKER_DRI)
-            interval = data[at + 4] << 8 | data[at + 5];
-        at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
+    if (!m->device || m->n_on_cpu || subsamp == TJSAMP_GRAY) {
+        m->n_on_cpu -= m->n_on_cpu > 0;
+        return false;
     }
-    for (; at + 1 < src->bytes; at++)
-        n += data[at] == 0xff && data[at + 1] >= MARKER_RST0 && data[at + 1] <= MARKER_RST7;
-    return !interval || n >= (mcus - 1) / interval;
+    for (int c = 0; c < 3; c++)
+        to.plane[c] = (struct jpeg_plane){
+            .base = planes[c],
+            .stride = (size_t)strides[c],
+            .width = tjPlaneWidth(c, dst->width, subsamp),
+            .rows = tjPlaneHeight(c, dst->height, subsamp),
+        };
+    if (!m->device->ready() || !jpeg_is_whole(src->plane[0], src->bytes))
+        return false;
+    if (!m->device->decode(src->plane[0], src->bytes, &to))
+        return true;
+    m->n_on_cpu = FRAMES_ON_CPU;
+    return false;
 }
 
 static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
                   int strides[3], const struct frame *dst, int subsamp, struct error *err)
 {
-    if (decode_slices(m, src, planes, strides, dst, subsamp) ||
+    if (decode_on_device(m, src, planes, strides, dst, subsamp) ||
+        decode_slices(m, src, planes, strides, dst, subsamp) ||
         !tjDecompressToYUVPlanes(m->handle, src->plane[0], (unsigned long)src->bytes, planes,
                                  dst->width, strides, dst->height, 0))
         return 0;
@@ -201,7 +211,7 @@ static int decode(struct mjpeg *m, const struct frame *src, unsigned char *plane
      * between whole segments do no harm, and some cameras put them into every frame. */
     if (tjGetErrorCode(m->handle) == TJERR_WARNING &&
         strstr(tjGetErrorStr2(m->handle), "extraneous bytes") &&
-        restarts_complete(src, dst, subsamp))
+        jpeg_is_whole(src->plane[0], src->bytes))
         return 0;
     return error_set(err, -EBADMSG, "damaged JPEG: %s", tjGetErrorStr2(m->handle));
 }
@@ -315,10 +325,9 @@ int mjpeg_decode(struct mjpeg *m, const struct frame *src, struct frame *dst, st
 
 #else
 
-int mjpeg_create(struct mjpeg **ret, int n_threads)
+int mjpeg_create(struct mjpeg **ret, int n_threads, const struct jpeg_device *device)
 {
-    (void)ret;
-    (void)n_threads;
+    (void)ret, (void)n_threads, (void)device;
     return -ENOTSUP;
 }
 

@@ -66,7 +66,8 @@ static int prepare_pictures(struct capture *c)
                                 .height = s->height};
     int r;
 
-    if (s->format == FRAME_MJPG && !c->mjpeg && mjpeg_create(&c->mjpeg, online_cpus()))
+    if (s->format == FRAME_MJPG && !c->mjpeg &&
+        mjpeg_create(&c->mjpeg, online_cpus(), c->request.jpegs))
         return -ENOTSUP;
     c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
                 shape.format == c->picture.format;

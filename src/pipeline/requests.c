@@ -1,6 +1,7 @@
 #include "pipeline/parts.h"
 
 #include "base/log.h"
+#include "engine/table.h"
 #include "pipeline/backends.h"
 
 /* Of samples of 16 bits nothing is known of the frames before, and not how noisy they are. */
@@ -41,6 +42,7 @@ struct capture_request pipeline_capture_request(const struct settings *s)
         .fps = s->fps,
         .format = s->format,
         .levels = {s->levels[0], s->levels[1]},
+        .jpegs = engine_jpegs(engine_table),
     };
 
     (void)snprintf(w.name, sizeof(w.name), "%s", s->input);

@@ -1,7 +1,8 @@
 /* A JPEG of any bytes behind four that choose the picture that it is decoded to (columns / 2 - 1,
- * rows - 1, bytes between rows) and, by two bits, whether the decoder has met a JPEG before and
- * whether it has several threads. The library's own code is not watched by the sanitizer, so the
- * bytes around the planes are looked at. */
+ * rows - 1, bytes between rows) and, by three bits, whether the decoder has met a JPEG before,
+ * whether it has several threads, and whether there is a device, which makes all grey. The
+ * library's own code is not watched by the sanitizer, so the bytes around the planes are looked at.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
@@ -52,6 +53,23 @@ static void decode(struct mjpeg *m, const struct frame *like, size_t slack, cons
         free(dst.plane[p] - GUARD);
 }
 
+static bool ready(void)
+{
+    return true;
+}
+
+static int decode_grey(const uint8_t *jpeg, size_t size, const struct jpeg_planes *to)
+{
+    (void)jpeg, (void)size;
+    for (int p = 0; p < 3; p++)
+        for (int y = 0; y < to->plane[p].rows; y++)
+            memset(to->plane[p].base + (size_t)y * to->plane[p].stride, 128,
+                   (size_t)to->plane[p].width);
+    return 0;
+}
+
+static const struct jpeg_device device = {.ready = ready, .decode = decode_grey};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = {data, size};
@@ -67,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!in.left)
         return 0;
     src.plane[0] = malloc(in.left);
-    must(src.plane[0] && !mjpeg_create(&m, flags & 2 ? 3 : 1), "memory for a decoder");
+    must(src.plane[0] && !mjpeg_create(&m, flags & 2 ? 3 : 1, flags & 4 ? &device : NULL),
+         "memory for a decoder");
     memcpy(src.plane[0], in.data, in.left);
     for (int i = 0; i <= (flags & 1); i++)
         decode(m, &like, slack, &src);

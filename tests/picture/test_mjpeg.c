@@ -12,10 +12,11 @@
 
 #include "picture/convert.h"
 #include "picture/jpeg_slices.h"
+#include "picture/jpeg_whole.h"
 #include "tests/lib/images.h"
 
 #ifdef HAVE_MJPEG
-#include <turbojpeg.h>
+#include "tests/lib/jpegs.h"
 
 static struct guarded make(int width, int height, int pad)
 {
@@ -27,58 +28,16 @@ static struct guarded make(int width, int height, int pad)
     return g;
 }
 
-struct jpeg {
-    unsigned char *bytes;
-    unsigned long size;
-    struct frame frame;
-};
-
-static struct jpeg encode(int width, int height, int subsamp)
-{
-    struct jpeg j = {0};
-    const tjhandle handle = tjInitCompress();
-    unsigned char *rgb = malloc((size_t)(width * height * 3));
-
-    assert_non_null(rgb);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            rgb[(y * width + x) * 3] = (unsigned char)(x * 255 / width);
-            rgb[(y * width + x) * 3 + 1] = (unsigned char)(y * 255 / height);
-            rgb[(y * width + x) * 3 + 2] = 90;
-        }
-    assert_int_equal(
-        tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j.bytes, &j.size, subsamp, 95, 0), 0);
-    free(rgb);
-    (void)tjDestroy(handle);
-    j.frame = (struct frame){.format = FRAME_MJPG,
-                             .width = width,
-                             .height = height,
-                             .plane = {j.bytes},
-                             .bytes = j.size};
-    return j;
-}
-
-/* @restarts: rows of blocks between restart markers, or with a B behind it blocks. */
-static struct jpeg encode_restarts(int width, int height, int subsamp, const char *restarts)
-{
-    struct jpeg j;
-
-    assert_int_equal(setenv("TJ_RESTART", restarts, 1), 0);
-    j = encode(width, height, subsamp);
-    assert_int_equal(unsetenv("TJ_RESTART"), 0);
-    return j;
-}
-
 static void test_mjpeg_subsamplings(void **state)
 {
     static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
     struct mjpeg *m = NULL;
 
     (void)state;
-    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
     for (int i = 0; i < 5; i++)
         for (int height = 47; height <= 48; height++) {
-            struct jpeg j = encode(64, height, kinds[i]);
+            struct jpeg j = jpeg_encode(64, height, kinds[i], NULL);
             struct guarded dst = make(64, height, 16);
             struct error err;
 
@@ -102,13 +61,14 @@ static void test_mjpeg_subsamplings(void **state)
 static void test_mjpeg_damage(void **state)
 {
     struct guarded dst = make(64, 48, 0), other = make(80, 48, 0);
-    struct jpeg j = encode(64, 48, TJSAMP_422), grey = encode(64, 48, TJSAMP_GRAY);
+    struct jpeg j = jpeg_encode(64, 48, TJSAMP_422, NULL),
+                grey = jpeg_encode(64, 48, TJSAMP_GRAY, NULL);
     struct mjpeg *m = NULL;
     struct error err;
     uint64_t rng = 5;
 
     (void)state;
-    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
     assert_int_equal(mjpeg_decode(m, &grey.frame, &dst.frame, &err), 0);
     assert_int_equal(frame_sample(&dst.frame, 1, 9, 9), 128);
     assert_int_equal(mjpeg_decode(m, &j.frame, &other.frame, &err), -EBADMSG);
@@ -134,7 +94,7 @@ static void test_mjpeg_damage(void **state)
 static void test_mjpeg_stray_bytes(void **state)
 {
     struct guarded dst = make(64, 48, 0);
-    struct jpeg j = encode(64, 48, TJSAMP_422);
+    struct jpeg j = jpeg_encode(64, 48, TJSAMP_422, NULL);
     unsigned char *bytes = malloc(j.size + 3);
     struct mjpeg *m = NULL;
     struct error err;
@@ -146,7 +106,7 @@ static void test_mjpeg_stray_bytes(void **state)
     memcpy(bytes + j.size + 1, j.bytes + j.size - 2, 2);
     j.frame.plane[0] = bytes;
     j.frame.bytes = j.size + 3;
-    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
     assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
     mjpeg_destroy(m);
     guarded_free(&dst);
@@ -161,10 +121,10 @@ static void test_mjpeg_gaps(void **state)
     struct guarded dst = make(320, 240, 0);
     struct mjpeg *m = NULL;
     struct error err;
-    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "1");
+    struct jpeg j = jpeg_encode(320, 240, TJSAMP_422, "1");
 
     (void)state;
-    assert_int_equal(mjpeg_create(&m, 1), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
     assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
     for (size_t at = 700; at + gap < j.size - 2; at += 41) {
         unsigned char *bytes = malloc(j.size - gap);
@@ -191,8 +151,8 @@ static int compare_threads(const struct jpeg *j, int n_threads)
     struct error err;
     int r;
 
-    assert_int_equal(mjpeg_create(&m, 1), 0);
-    assert_int_equal(mjpeg_create(&many, n_threads), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
+    assert_int_equal(mjpeg_create(&many, n_threads, NULL), 0);
     r = mjpeg_decode(m, &j->frame, &one.frame, &err);
     assert_int_equal(mjpeg_decode(many, &j->frame, &several.frame, &err), r);
     assert_int_equal(guarded_check(&one), 0);
@@ -239,7 +199,7 @@ static void test_mjpeg_slices(void **state)
         for (int size = 0; size < 4; size++)
             for (int k = 0; k < 4; k++) {
                 struct jpeg j =
-                    encode_restarts(sizes[size][0], sizes[size][1], kinds[kind], restarts[k]);
+                    jpeg_encode(sizes[size][0], sizes[size][1], kinds[kind], restarts[k]);
 
                 for (int n_threads = 2; n_threads <= JPEG_SLICES_MAX; n_threads += 3) {
                     const int n_rows = (j.frame.height - 1) / tjMCUHeight[kinds[kind]] + 1;
@@ -249,6 +209,79 @@ static void test_mjpeg_slices(void **state)
                 }
                 tjFree(j.bytes);
             }
+}
+
+enum { DEVICE_GREY = 77 };
+
+static bool device_is_ready;
+static int device_result, n_asked;
+
+static bool is_ready(void)
+{
+    return device_is_ready;
+}
+
+static int decode_grey(const uint8_t *jpeg, size_t size, const struct jpeg_planes *to)
+{
+    n_asked++;
+    assert_true(jpeg_is_whole(jpeg, size));
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < to->plane[c].rows; y++)
+            memset(to->plane[c].base + (size_t)y * to->plane[c].stride, DEVICE_GREY,
+                   (size_t)to->plane[c].width);
+    return device_result;
+}
+
+static const struct jpeg_device device = {.ready = is_ready, .decode = decode_grey};
+
+/* Whether the device has made the whole picture. */
+static bool device_made(struct mjpeg *m, const struct jpeg *j, struct guarded *dst)
+{
+    const int asked = n_asked;
+    struct error err;
+    int n = 0, n_device = 0;
+
+    assert_int_equal(mjpeg_decode(m, &j->frame, &dst->frame, &err), 0);
+    assert_int_equal(guarded_check(dst), 0);
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < dst->frame.height; y++)
+            for (int x = 0; x < dst->frame.width >> (c > 0); x++, n++)
+                n_device += frame_sample(&dst->frame, c, x, y) == DEVICE_GREY;
+    assert_true(n_asked == asked || n_device == n || device_result);
+    return n_device == n;
+}
+
+static void test_mjpeg_device(void **state)
+{
+    static const int kinds[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
+    struct error err;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct jpeg j = jpeg_encode(64, 47 + i % 2, kinds[i / 2], NULL);
+        struct guarded dst = make(64, 47 + i % 2, 16);
+        struct mjpeg *m = NULL;
+
+        assert_int_equal(mjpeg_create(&m, 1, &device), 0);
+        device_is_ready = false;
+        assert_false(device_made(m, &j, &dst));
+        device_is_ready = true;
+        device_result = 0;
+        n_asked = 0;
+        assert_true(device_made(m, &j, &dst));
+        device_result = -EINVAL;
+        for (int k = 0; k < 101; k++) /* asked once */
+            assert_false(device_made(m, &j, &dst));
+        assert_int_equal(n_asked, 2);
+        device_result = 0;
+        assert_true(device_made(m, &j, &dst));
+        j.frame.bytes -= 20; /* a damaged one is not for the device */
+        assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
+        assert_int_equal(n_asked, 3);
+        mjpeg_destroy(m);
+        guarded_free(&dst);
+        tjFree(j.bytes);
+    }
 }
 
 static bool has_thread(const char *name)
@@ -277,12 +310,13 @@ static bool has_thread(const char *name)
 static void test_mjpeg_threads(void **state)
 {
     struct guarded dst = make(320, 240, 0);
-    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "1"), none = encode(320, 240, TJSAMP_422);
+    struct jpeg j = jpeg_encode(320, 240, TJSAMP_422, "1"),
+                none = jpeg_encode(320, 240, TJSAMP_422, NULL);
     struct mjpeg *m = NULL;
     struct error err;
 
     (void)state;
-    assert_int_equal(mjpeg_create(&m, 2), 0);
+    assert_int_equal(mjpeg_create(&m, 2, NULL), 0);
     assert_int_equal(mjpeg_decode(m, &none.frame, &dst.frame, &err), 0);
     assert_false(has_thread("decode-1"));
     assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), 0);
@@ -305,7 +339,7 @@ static void test_mjpeg_two_headers(void **state)
 {
     static const unsigned char skip[] = {0xff, 0xd8, 0xff, 0x01, 0xff, 0xe1, 0, 4, 0, 0};
     const int false_height = 65528, interval = 2048;
-    struct jpeg j = encode(16, 16, TJSAMP_420);
+    struct jpeg j = jpeg_encode(16, 16, TJSAMP_420, NULL);
     unsigned char *const bytes = calloc(1, 200000), *p, *sof = NULL, *sos = j.bytes + 2;
     const size_t resume = 4 + 0xffe1; /* for the former */
     size_t n_sof = 0, n_scan, hidden;
@@ -345,8 +379,8 @@ static void test_mjpeg_two_headers(void **state)
 /* Restart markers that are never at the end of a row but the last. */
 static void test_mjpeg_odd_restarts(void **state)
 {
-    struct jpeg j = encode_restarts(320, 240, TJSAMP_422, "19B"),
-                none = encode(320, 240, TJSAMP_422);
+    struct jpeg j = jpeg_encode(320, 240, TJSAMP_422, "19B"),
+                none = jpeg_encode(320, 240, TJSAMP_422, NULL);
 
     (void)state;
     check_slices(&none, 4, false);
@@ -355,7 +389,7 @@ static void test_mjpeg_odd_restarts(void **state)
     assert_int_equal(compare_threads(&j, 4), 0);
     tjFree(j.bytes);
     tjFree(none.bytes);
-    j = encode_restarts(304, 144, TJSAMP_422, "341B"); /* 18 rows of 19 blocks are 342 */
+    j = jpeg_encode(304, 144, TJSAMP_422, "341B"); /* 18 rows of 19 blocks are 342 */
     check_slices(&j, 4, false);
     assert_int_equal(compare_threads(&j, 4), 0);
     tjFree(j.bytes);
@@ -364,7 +398,7 @@ static void test_mjpeg_odd_restarts(void **state)
 /* Whatever is wrong with a JPEG, more threads come to the same result. */
 static void test_mjpeg_damaged_slices(void **state)
 {
-    struct jpeg j = encode_restarts(128, 96, TJSAMP_422, "1");
+    struct jpeg j = jpeg_encode(128, 96, TJSAMP_422, "1");
     unsigned char *whole = malloc(j.size);
     const size_t size = j.size;
     uint64_t rng = 11;
@@ -396,7 +430,7 @@ int main(void)
         cmocka_unit_test(test_mjpeg_stray_bytes),    cmocka_unit_test(test_mjpeg_gaps),
         cmocka_unit_test(test_mjpeg_slices),         cmocka_unit_test(test_mjpeg_threads),
         cmocka_unit_test(test_mjpeg_two_headers),    cmocka_unit_test(test_mjpeg_odd_restarts),
-        cmocka_unit_test(test_mjpeg_damaged_slices),
+        cmocka_unit_test(test_mjpeg_damaged_slices), cmocka_unit_test(test_mjpeg_device),
     };
 
     return cmocka_run_group_tests_name("mjpeg", tests, NULL, NULL);

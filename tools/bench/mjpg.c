@@ -7,7 +7,9 @@
  *
  *   alone     libturbojpeg decodes it to planes, on one thread
  *   fast      the same with its less accurate cosine transform; dB is between the two pictures
- *   decode    mjpeg_decode() with as many threads as there are processors; from here on it is
+ *   check     jpeg_is_whole(), which is the first part of decoding on the GPU
+ *   decode    mjpeg_decode() with as many threads as there are processors, or on the GPU where the
+ *             engine's has nvJPEG; from here on it is
  *   engine    what is between the camera's frame and the written one: the engine, with radius 5
  *             and frames by themselves,
  *   convert   YUYV of what it gives,
@@ -27,10 +29,11 @@
 #include "engine/engine.h"
 #include "engine/table.h"
 #include "picture/convert.h"
+#include "picture/jpeg_whole.h"
 #include "tests/lib/images.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, QUALITY = 85, MAX_ROUNDS = 1000, PAGE = 4096 };
-enum { ALONE, FAST, DECODE, ENGINE, CONVERT, WRITE, WAY, N_STEPS };
+enum { ALONE, FAST, CHECK, DECODE, ENGINE, CONVERT, WRITE, WAY, N_STEPS };
 
 struct bench {
     tjhandle handle;
@@ -148,6 +151,9 @@ static void go_all_the_way(struct bench *b, double ms[N_STEPS])
     decode_alone(b, &b->picture, b->subsamp, 0);
     t[FAST] = now_ms();
     decode_alone(b, &b->fast, b->subsamp, TJFLAG_FASTDCT);
+    t[CHECK] = now_ms();
+    if (!jpeg_is_whole(b->jpeg.plane[0], b->jpeg.bytes))
+        die("the JPEG is not whole");
     t[DECODE] = now_ms();
     decode_ours(b);
     t[ENGINE] = now_ms();
@@ -210,11 +216,11 @@ static void run(struct bench *b, int subsamp, bool restarts, int n_rounds)
     for (int i = 0; i < N_STEPS; i++)
         ms[i] = median(b->ms[i], n_rounds);
     d = compare_pictures(b);
-    printf(
-        "| %s, %s | %zu | %.2f | %.2f (%.1f dB, %d) | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
-        subsamp == TJSAMP_422 ? "4:2:2" : "4:2:0", restarts ? "restarts" : "none",
-        b->jpeg.bytes / 1000, ms[ALONE], ms[FAST], difference_psnr(&d), d.max, ms[DECODE],
-        ms[ENGINE], ms[CONVERT], ms[WRITE], ms[WAY], ms[WAY] / ms[ALONE]);
+    printf("| %s, %s | %zu | %.2f | %.2f (%.1f dB, %d) | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | "
+           "%.2f |\n",
+           subsamp == TJSAMP_422 ? "4:2:2" : "4:2:0", restarts ? "restarts" : "none",
+           b->jpeg.bytes / 1000, ms[ALONE], ms[FAST], difference_psnr(&d), d.max, ms[CHECK],
+           ms[DECODE], ms[ENGINE], ms[CONVERT], ms[WRITE], ms[WAY], ms[WAY] / ms[ALONE]);
 }
 
 int main(int argc, char **argv)
@@ -233,15 +239,16 @@ int main(int argc, char **argv)
         .radius = 5, .sigma_space = 3.0, .sigma_color = 18.0, .window = WINDOW_DISC, .temporal = 1};
     b.handle = tjInitDecompress();
     b.file = memfd_create("frame", MFD_CLOEXEC);
-    if (!b.handle || b.file < 0 || mjpeg_create(&b.mjpeg, n_threads))
+    if (!b.handle || b.file < 0 || mjpeg_create(&b.mjpeg, n_threads, b.engine->ops->jpegs))
         die("no memory");
     b.fast = make(FRAME_I422);
     b.picture = make_pinned(b.engine, FRAME_I422);
     b.filtered = make_pinned(b.engine, FRAME_I422);
     b.yuyv = make(FRAME_YUYV);
     printf("%s: %s, %d processors\n\n", b.engine->ops->name, b.engine->device, n_threads);
-    printf("| JPEG | kB | alone | fast | decode | engine | convert | write | way | way / alone |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| JPEG | kB | alone | fast | check | decode | engine | convert | write | way | way / "
+           "alone |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int restarts = 0; restarts < 2; restarts++) {
         run(&b, TJSAMP_422, restarts, n_rounds);
         run(&b, TJSAMP_420, restarts, n_rounds);

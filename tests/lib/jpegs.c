@@ -1,0 +1,53 @@
+#include "tests/lib/unit.h"
+
+#include "tests/lib/jpegs.h"
+
+#include <stdlib.h>
+
+#include "tests/lib/images.h"
+
+static void encode(struct jpeg *j, int width, int height, int subsamp, int noise)
+{
+    uint64_t rng = 1;
+    const tjhandle handle = tjInitCompress();
+    unsigned char *rgb = malloc((size_t)(width * height * 3));
+
+    assert_non_null(rgb);
+    assert_in_range(noise, 0, 90);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            rgb[(y * width + x) * 3] = (unsigned char)(x * 255 / width);
+            rgb[(y * width + x) * 3 + 1] = (unsigned char)(y * 255 / height);
+            rgb[(y * width + x) * 3 + 2] =
+                (unsigned char)(90 + (noise
+                                          ? (int)(random_next(&rng) % (2 * (unsigned)noise)) - noise
+                                          : 0));
+        }
+    assert_int_equal(
+        tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j->bytes, &j->size, subsamp, 95, 0),
+        0);
+    free(rgb);
+    (void)tjDestroy(handle);
+}
+
+struct jpeg jpeg_encode_noisy(int width, int height, int subsamp, const char *restarts, int noise)
+{
+    struct jpeg j = {0};
+
+    if (restarts)
+        assert_int_equal(setenv("TJ_RESTART", restarts, 1), 0);
+    encode(&j, width, height, subsamp, noise);
+    if (restarts)
+        assert_int_equal(unsetenv("TJ_RESTART"), 0);
+    j.frame = (struct frame){.format = FRAME_MJPG,
+                             .width = width,
+                             .height = height,
+                             .plane = {j.bytes},
+                             .bytes = j.size};
+    return j;
+}
+
+struct jpeg jpeg_encode(int width, int height, int subsamp, const char *restarts)
+{
+    return jpeg_encode_noisy(width, height, subsamp, restarts, 0);
+}
