@@ -138,11 +138,12 @@ int jpeg_layout_read(struct jpeg_layout *ret, const uint8_t *jpeg, size_t size)
             l.height_at = (size_t)(p + 3 - jpeg);
             good = !l.height && read_frame(&l, p, length);
         } else if (marker == JPEG_DHT) {
-            good = read_tables(&l, p, length);
+            l.has_tables = good = read_tables(&l, p, length);
         } else if (marker == JPEG_DRI) {
             l.interval = length == 4 ? u16(p + 2) : 0;
             good = length == 4;
         } else if (marker == JPEG_SOS) {
+            l.scan = (size_t)(p - 2 - jpeg);
             l.header = at;
             if (!l.height || !read_scan(&l, p, length))
                 break;
@@ -153,6 +154,28 @@ int jpeg_layout_read(struct jpeg_layout *ret, const uint8_t *jpeg, size_t size)
         }
     }
     return -EINVAL;
+}
+
+static uint8_t *add_table(uint8_t *to, int class_and_id, const uint8_t *table, size_t size)
+{
+    *to = (uint8_t)class_and_id;
+    memcpy(to + 1, table, size);
+    return to + 1 + size;
+}
+
+void jpeg_add_tables(const struct jpeg_layout *l, const uint8_t *jpeg, size_t size, uint8_t *to)
+{
+    const int length = JPEG_TABLES_BYTES - 2;
+    const uint8_t head[] = {0xff, JPEG_DHT, length >> 8, length & 255};
+
+    memcpy(to, jpeg, l->scan);
+    to += l->scan;
+    memcpy(to, head, sizeof(head));
+    to = add_table(to + sizeof(head), 0x00, brightness_dc, sizeof(brightness_dc));
+    to = add_table(to, 0x10, brightness_ac, sizeof(brightness_ac));
+    to = add_table(to, 0x01, colour_dc, sizeof(colour_dc));
+    to = add_table(to, 0x11, colour_ac, sizeof(colour_ac));
+    memcpy(to, jpeg + l->scan, size - l->scan);
 }
 
 int jpeg_groups_across(const struct jpeg_layout *l)

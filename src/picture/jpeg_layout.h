@@ -33,16 +33,23 @@ struct jpeg_layout {
     } component[3];
     int group_width, group_height; /* of such a group, in luma samples */
     int interval;                  /* so many groups are between two restart markers; 0 = none */
+    size_t scan;                   /* where the start of scan is */
     size_t header;                 /* bytes before the first block */
     size_t height_at;              /* where in it the height is */
     /* Tables of DC and of AC: 16 counts of codes, of 1 to 16 bits, and the symbols of these; in the
      * JPEG, or those that all know. NULL: there is none. */
     const uint8_t *table[2][JPEG_TABLES];
+    bool has_tables; /* it has some of its own */
 };
+
+enum { JPEG_TABLES_BYTES = 420 }; /* of those that all know, as a segment */
 
 /* -EINVAL: @jpeg is not as told above. What it says is not compared with what a decoder makes of
  * it. */
 int jpeg_layout_read(struct jpeg_layout *ret, const uint8_t *jpeg, size_t size);
+
+/* Writes a JPEG without tables to @to, with those that all know: JPEG_TABLES_BYTES more. */
+void jpeg_add_tables(const struct jpeg_layout *l, const uint8_t *jpeg, size_t size, uint8_t *to);
 
 /* Groups of blocks in a row, and rows of them. */
 int jpeg_groups_across(const struct jpeg_layout *l);

@@ -14,6 +14,7 @@
 #include <turbojpeg.h>
 
 #include "base/workers.h"
+#include "picture/jpeg_layout.h"
 #include "picture/jpeg_slices.h"
 #include "picture/jpeg_whole.h"
 
@@ -35,7 +36,9 @@ struct mjpeg {
     tjhandle handle;
     const struct jpeg_device *device; /* NULL: none */
     int n_on_cpu;                     /* frames to come that are not for it */
-    uint8_t *spare_planes;            /* of JPEGs that cannot be decoded in place */
+    uint8_t *completed;               /* a JPEG for it; or NULL */
+    size_t completed_size;
+    uint8_t *spare_planes; /* of JPEGs that cannot be decoded in place */
     size_t spare_size;
     int n_threads;
     struct workers *workers; /* NULL until a JPEG can be cut */
@@ -83,6 +86,7 @@ void mjpeg_destroy(struct mjpeg *m)
     }
     (void)tjDestroy(m->handle);
     free(m->spare_planes);
+    free(m->completed);
     free(m);
 }
 
@@ -174,10 +178,33 @@ static bool decode_slices(struct mjpeg *m, const struct frame *src, unsigned cha
     return whole;
 }
 
+/* Has @jpeg be as devices want it: with tables. */
+static bool complete_tables(struct mjpeg *m, const uint8_t **jpeg, size_t *size)
+{
+    struct jpeg_layout l;
+
+    if (jpeg_layout_read(&l, *jpeg, *size) || l.has_tables)
+        return true;
+    if (*size + JPEG_TABLES_BYTES > m->completed_size) {
+        uint8_t *more = realloc(m->completed, *size + JPEG_TABLES_BYTES);
+
+        if (!more)
+            return false;
+        m->completed = more;
+        m->completed_size = *size + JPEG_TABLES_BYTES;
+    }
+    jpeg_add_tables(&l, *jpeg, *size, m->completed);
+    *jpeg = m->completed;
+    *size += JPEG_TABLES_BYTES;
+    return true;
+}
+
 /* Planes elsewhere than on the CPU. False: it has to be decoded here. */
 static bool decode_on_device(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
                              const int strides[3], const struct frame *dst, int subsamp)
 {
+    const uint8_t *jpeg = src->plane[0];
+    size_t size = src->bytes;
     struct jpeg_planes to;
 
     if (!m->device || m->n_on_cpu || subsamp == TJSAMP_GRAY) {
@@ -191,9 +218,9 @@ static bool decode_on_device(struct mjpeg *m, const struct frame *src, unsigned 
             .width = tjPlaneWidth(c, dst->width, subsamp),
             .rows = tjPlaneHeight(c, dst->height, subsamp),
         };
-    if (!m->device->ready() || !jpeg_is_whole(src->plane[0], src->bytes))
+    if (!m->device->ready() || !jpeg_is_whole(jpeg, size) || !complete_tables(m, &jpeg, &size))
         return false;
-    if (!m->device->decode(src->plane[0], src->bytes, &to))
+    if (!m->device->decode(jpeg, size, &to))
         return true;
     m->n_on_cpu = FRAMES_ON_CPU;
     return false;

@@ -3,6 +3,7 @@
 #include "tests/lib/jpegs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/lib/images.h"
 
@@ -50,4 +51,21 @@ struct jpeg jpeg_encode_noisy(int width, int height, int subsamp, const char *re
 struct jpeg jpeg_encode(int width, int height, int subsamp, const char *restarts)
 {
     return jpeg_encode_noisy(width, height, subsamp, restarts, 0);
+}
+
+void jpeg_leave_tables_out(struct jpeg *j)
+{
+    size_t at = 2;
+
+    while (j->bytes[at + 1] != 0xda) {
+        const size_t n = 2 + (size_t)(j->bytes[at + 2] << 8 | j->bytes[at + 3]);
+
+        if (j->bytes[at + 1] != 0xc4) {
+            at += n;
+            continue;
+        }
+        j->size -= n;
+        memmove(j->bytes + at, j->bytes + at + n, j->size - at);
+    }
+    j->frame.bytes = j->size;
 }

@@ -10,9 +10,12 @@ struct jpeg {
     struct frame frame;
 };
 
-/* A picture of slow changes. @restarts: rows of blocks between restart markers, or with a B behind it
- * blocks; NULL: there are none. */
+/* A picture of slow changes. @restarts: rows of blocks between restart markers, or with a B behind
+ * it blocks; NULL: there are none. */
 struct jpeg jpeg_encode(int width, int height, int subsamp, const char *restarts);
 
 /* With up to @noise levels (90 at most) to either side in one channel. */
 struct jpeg jpeg_encode_noisy(int width, int height, int subsamp, const char *restarts, int noise);
+
+/* As some cameras do, because all know them. */
+void jpeg_leave_tables_out(struct jpeg *j);

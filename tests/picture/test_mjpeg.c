@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "picture/convert.h"
+#include "picture/jpeg_layout.h"
 #include "picture/jpeg_slices.h"
 #include "picture/jpeg_whole.h"
 #include "tests/lib/images.h"
@@ -223,8 +224,12 @@ static bool is_ready(void)
 
 static int decode_grey(const uint8_t *jpeg, size_t size, const struct jpeg_planes *to)
 {
+    struct jpeg_layout l;
+
     n_asked++;
     assert_true(jpeg_is_whole(jpeg, size));
+    assert_int_equal(jpeg_layout_read(&l, jpeg, size), 0);
+    assert_true(l.has_tables);
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < to->plane[c].rows; y++)
             memset(to->plane[c].base + (size_t)y * to->plane[c].stride, DEVICE_GREY,
@@ -275,9 +280,12 @@ static void test_mjpeg_device(void **state)
         assert_int_equal(n_asked, 2);
         device_result = 0;
         assert_true(device_made(m, &j, &dst));
+        jpeg_leave_tables_out(&j);
+        assert_true(device_made(m, &j, &dst));
+        assert_int_equal(n_asked, 4);
         j.frame.bytes -= 20; /* a damaged one is not for the device */
         assert_int_equal(mjpeg_decode(m, &j.frame, &dst.frame, &err), -EBADMSG);
-        assert_int_equal(n_asked, 3);
+        assert_int_equal(n_asked, 4);
         mjpeg_destroy(m);
         guarded_free(&dst);
         tjFree(j.bytes);
