@@ -41,7 +41,7 @@ extern "C" bool bilateral_has_half2(void)
 
 static bool takes_tensor(const bilateral_params *p)
 {
-    return !p->manhattan && tensor_wins(p);
+    return !p->words && !p->manhattan && tensor_wins(p);
 }
 
 extern "C" bool bilateral_tunable(const bilateral_params *p)
@@ -66,13 +66,13 @@ extern "C" int bilateral_rule(const bilateral_params *p)
 
 extern "C" int bilateral_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    if (p->words)
-        return bilateral_errno(p->blur ? words_blur_launch(p, stream) : words_launch(p, stream));
     if (p->blur)
-        return bilateral_errno(blur_launch(p, stream));
+        return bilateral_errno(p->words ? words_blur_launch(p, stream) : blur_launch(p, stream));
     if (takes_tensor(p))
         return bilateral_errno(tensor_launch(p, stream));
     if (bilateral_tunable(p))
         return bilateral_errno(half2_launch(p, stream));
+    if (words_suits(p))
+        return bilateral_errno(words_launch(p, stream));
     return bilateral_errno(generic_launch(p, stream));
 }

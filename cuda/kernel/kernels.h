@@ -30,8 +30,9 @@ cudaError_t tensor_launch_f16(const struct bilateral_params *p, cudaStream_t str
 /* The filters gaussian and box, for which @p->blur is set; any raw format of 8 bits, any GPU. */
 cudaError_t blur_launch(const struct bilateral_params *p, cudaStream_t stream);
 
-/* The same two for samples of 16 bits, @p->words, which those above do not take; any GPU, single
- * precision. */
+/* Samples of 16 bits, @p->words, which those above do not take; any GPU, single precision. The
+ * former takes planes of 8 bits, too. */
+bool words_suits(const struct bilateral_params *p);
 cudaError_t words_launch(const struct bilateral_params *p, cudaStream_t stream);
 cudaError_t words_blur_launch(const struct bilateral_params *p, cudaStream_t stream);
 

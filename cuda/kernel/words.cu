@@ -1,5 +1,5 @@
-/* The bilateral filter of samples of 16 bits: grey and planes of colour, any radius, any sigma, in
- * single precision.
+/* The bilateral filter of grey and of planes of colour, of 16 bits or 8, any radius, any sigma, in
+ * single precision. Inside, samples have 16 bits.
  *
  * DESIGN. A thread owns 4 pixels below each other and goes over their windows column by column. A
  * neighbour is loaded once and serves the pixels whose windows have it; above and below those are
@@ -58,9 +58,19 @@ static __device__ __forceinline__ const uint8_t *row_of(const bilateral_samples 
     return s.base + size_t(y) * s.stride;
 }
 
+template <bool BYTES>
 static __device__ __forceinline__ uint32_t sample(const bilateral_samples &s, int x, int y)
 {
-    return __ldg(reinterpret_cast<const uint16_t *>(row_of(s, y)) + x);
+    const uint8_t *const row = row_of(s, y);
+
+    return BYTES ? __ldg(row + x) << 8 : __ldg(reinterpret_cast<const uint16_t *>(row) + x);
+}
+
+template <bool BYTES>
+static __device__ __forceinline__ uint32_t pair(const bilateral_samples &s, int x, int y,
+                                                int columns)
+{
+    return BYTES ? load_byte_pair(row_of(s, y), x, columns) : load_pair(row_of(s, y), x, columns);
 }
 
 /* (Y1, U1, V1) of the left or the right samples. Rounding is the same wherever it is computed. */
@@ -79,18 +89,19 @@ static __device__ __forceinline__ float3 transform(const bilateral_params &p, ui
 }
 
 /* Chroma of the pixels in columns @x, which is even, and @x + 1 of any row. */
+template <bool BYTES>
 static __device__ __forceinline__ uint32_t chroma_pair(const bilateral_params &p,
                                                        const bilateral_samples &s, int x, int y)
 {
     const int columns = p.width >> p.hshift;
 
     if (p.hshift)
-        return sample(s, min(max(x >> 1, 0), columns - 1), y >> p.vshift) * 0x10001;
-    return load_pair(row_of(s, y >> p.vshift), x, columns);
+        return sample<BYTES>(s, min(max(x >> 1, 0), columns - 1), y >> p.vshift) * 0x10001;
+    return pair<BYTES>(s, x, y >> p.vshift, columns);
 }
 
 /* Fills the tile, whose first sample is at (@x0, @y0), @x0 being even. */
-template <bool COLOUR>
+template <bool COLOUR, bool BYTES>
 static __device__ __forceinline__ void fill(const bilateral_params &p, const tile_shape &t,
                                             float *tile, int x0, int y0)
 {
@@ -98,9 +109,9 @@ static __device__ __forceinline__ void fill(const bilateral_params &p, const til
 #pragma unroll(COLOUR ? 2 : 4)
         for (int j = threadIdx.y; j < t.rows; j += blockDim.y) {
             const int y = min(max(y0 + j, 0), p.height - 1);
-            const uint32_t luma = load_pair(row_of(p.in[0], y), x0 + i, p.width);
-            const uint32_t us = COLOUR ? chroma_pair(p, p.in[1], x0 + i, y) : 0;
-            const uint32_t vs = COLOUR ? chroma_pair(p, p.in[2], x0 + i, y) : 0;
+            const uint32_t luma = pair<BYTES>(p.in[0], x0 + i, y, p.width);
+            const uint32_t us = COLOUR ? chroma_pair<BYTES>(p, p.in[1], x0 + i, y) : 0;
+            const uint32_t vs = COLOUR ? chroma_pair<BYTES>(p, p.in[2], x0 + i, y) : 0;
             const float3 left = transform<COLOUR>(p, luma, us, vs, false);
             const float3 right = transform<COLOUR>(p, luma, us, vs, true);
             float *const to = tile + j * t.stride + i;
@@ -193,10 +204,16 @@ sum_column(const bilateral_params &p, const tile_shape &t, const float *from, co
         add_row(k, ROWS - 1);
 }
 
+template <bool BYTES>
 static __device__ __forceinline__ void store(const bilateral_samples &to, int x, int y, float word)
 {
-    reinterpret_cast<uint16_t *>(to.base + size_t(y) * to.stride)[x] =
-        uint16_t(__float2int_rn(fminf(fmaxf(word, 0.0f), 65535.0f)));
+    uint8_t *const row = to.base + size_t(y) * to.stride;
+
+    if (BYTES)
+        row[x] = uint8_t(__float2int_rn(fminf(fmaxf(word / 256.0f, 0.0f), 255.0f)));
+    else
+        reinterpret_cast<uint16_t *>(row)[x] =
+            uint16_t(__float2int_rn(fminf(fmaxf(word, 0.0f), 65535.0f)));
 }
 
 /* The mean in samples: back from (Y1, U1, V1). */
@@ -218,16 +235,18 @@ static __device__ __forceinline__ void add(sums &to, float w, float u, float v)
     to.v += v;
 }
 
+template <bool BYTES>
 static __device__ __forceinline__ void store_luma(const bilateral_params &p, int x, int y,
                                                   const float3 centre[ROWS], const sums s[ROWS])
 {
 #pragma unroll
     for (int b = 0; b < ROWS; b++)
         if (x < p.width && y + b < p.row_end)
-            store(p.out[0], x, y + b, restore(p, centre[b], s[b]).x);
+            store<BYTES>(p.out[0], x, y + b, restore(p, centre[b], s[b]).x);
 }
 
 /* For all lanes of a warp, of which those beyond the picture store nothing. */
+template <bool BYTES>
 static __device__ __forceinline__ void store_chroma(const bilateral_params &p, int x, int y,
                                                     const float3 centre[ROWS], sums s[ROWS])
 {
@@ -248,8 +267,8 @@ static __device__ __forceinline__ void store_chroma(const bilateral_params &p, i
 
         if ((p.vshift && b % 2) || y + b >= p.row_end)
             continue;
-        store(p.out[1], x >> p.hshift, (y + b) >> p.vshift, mean.y);
-        store(p.out[2], x >> p.hshift, (y + b) >> p.vshift, mean.z);
+        store<BYTES>(p.out[1], x >> p.hshift, (y + b) >> p.vshift, mean.y);
+        store<BYTES>(p.out[2], x >> p.hshift, (y + b) >> p.vshift, mean.z);
     }
 }
 
@@ -266,7 +285,7 @@ static __device__ __forceinline__ void make_tables(const bilateral_params &p, wi
     }
 }
 
-template <bool COLOUR, bool LORENTZIAN, bool MANHATTAN>
+template <bool COLOUR, bool BYTES, bool LORENTZIAN, bool MANHATTAN>
 static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
     words_kernel(const bilateral_params p, const tile_shape t)
 {
@@ -286,7 +305,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
         const float *from = tile + (ROWS * threadIdx.y + r) * t.stride + odd + threadIdx.x;
 
         __syncthreads();
-        fill<COLOUR>(p, t, tile, blockIdx.x * WARP + first - odd, y0 - r);
+        fill<COLOUR, BYTES>(p, t, tile, blockIdx.x * WARP + first - odd, y0 - r);
         __syncthreads();
 #pragma unroll
         for (int b = 0; b < ROWS && k == 0; b++)
@@ -297,9 +316,9 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
     }
     if (y >= p.row_end)
         return;
-    store_luma(p, x, y, centre, s);
+    store_luma<BYTES>(p, x, y, centre, s);
     if (COLOUR)
-        store_chroma(p, x, y, centre, s);
+        store_chroma<BYTES>(p, x, y, centre, s);
 }
 
 /* As many columns of the windows as fit, of blocks of @warps. */
@@ -312,20 +331,31 @@ static tile_shape choose_shape(const bilateral_params &p, int warps)
     return {stride, rows, stride * rows, columns, (window + columns - 1) / columns};
 }
 
-extern "C" cudaError_t words_launch(const bilateral_params *given, cudaStream_t stream)
+template <bool BYTES> static auto choose_kernel(const bilateral_params &p)
 {
     static void (*const colour[2][2])(bilateral_params, tile_shape) = {
-        {words_kernel<true, false, false>, words_kernel<true, false, true>},
-        {words_kernel<true, true, false>, words_kernel<true, true, true>}};
-    static void (*const grey[2])(bilateral_params, tile_shape) = {words_kernel<false, false, false>,
-                                                                  words_kernel<false, true, false>};
+        {words_kernel<true, BYTES, false, false>, words_kernel<true, BYTES, false, true>},
+        {words_kernel<true, BYTES, true, false>, words_kernel<true, BYTES, true, true>}};
+    static void (*const grey[2])(bilateral_params, tile_shape) = {
+        words_kernel<false, BYTES, false, false>, words_kernel<false, BYTES, true, false>};
+
+    return p.components == 1 ? grey[p.lorentzian != 0]
+                             : colour[p.lorentzian != 0][p.manhattan != 0];
+}
+
+extern "C" bool words_suits(const bilateral_params *p)
+{
+    return p->words || (!p->packed && p->in[p->components / 2].step == 1);
+}
+
+extern "C" cudaError_t words_launch(const bilateral_params *given, cudaStream_t stream)
+{
     const float sqrt_log2e = 1.20112241f;
     bilateral_params p = *given;
     /* Levels of 8 bits are 256 of these. R', G' and B' of grey are the same. */
     const float scale = p.inv_sqrt2_sc * (p.lorentzian ? 1.0f : sqrt_log2e) / 256.0f *
                         (p.components == 1 && p.manhattan ? 3.0f : 1.0f);
-    const auto kernel =
-        p.components == 1 ? grey[p.lorentzian != 0] : colour[p.lorentzian != 0][p.manhattan != 0];
+    const auto kernel = p.words ? choose_kernel<false>(p) : choose_kernel<true>(p);
     /* Fewer rows leave room for more columns. */
     const int warps = p.components == 3 && p.radius > 16 ? MAX_WARPS / 2 : MAX_WARPS;
     const tile_shape t = choose_shape(p, warps);
