@@ -30,13 +30,16 @@ struct nvjpeg {
                   struct nvjpeg_image *to, cudaStream_t stream);
 };
 
+#define FAILURES_MAX 2
+
 static const char *const sonames[] = {"libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so.11"};
 
 /* All is guarded by the lock. */
 static struct {
     pthread_mutex_t lock;
     int n_engines, gpu;
-    bool useless; /* until another engine starts */
+    bool useless;   /* until another engine starts */
+    int n_failures; /* which may have been why that engine failed */
     struct nvjpeg api;
     void *handle, *state; /* of nvJPEG */
     cudaStream_t stream;
@@ -66,14 +69,6 @@ static bool find_functions(struct nvjpeg *n)
     return true;
 }
 
-/* The library stays loaded. */
-static bool load_library(struct nvjpeg *n)
-{
-    for (size_t i = 0; i < sizeof(sonames) / sizeof(sonames[0]) && !n->library; i++)
-        n->library = dlopen(sonames[i], RTLD_NOW | RTLD_LOCAL);
-    return n->library && (n->decode || find_functions(n));
-}
-
 static void stop_work(void)
 {
     if (decoder.state)
@@ -95,23 +90,32 @@ static void stop_work(void)
 }
 
 /* Waiting for the event sleeps: decoding takes longer than waking up. */
+static bool make_decoder(void)
+{
+    return !decoder.api.create(&decoder.handle) &&
+           !decoder.api.state_create(decoder.handle, &decoder.state) &&
+           cudaStreamCreateWithFlags(&decoder.stream, cudaStreamNonBlocking) == cudaSuccess &&
+           cudaEventCreateWithFlags(&decoder.done,
+                                    cudaEventBlockingSync | cudaEventDisableTiming) == cudaSuccess;
+}
+
+/* The newest library that works with the driver; it stays loaded. */
 static bool start_work(void)
 {
-    if (!load_library(&decoder.api)) {
-        log_debug("no libnvjpeg: JPEGs are decoded on the CPU");
-        return false;
-    }
-    if (decoder.api.create(&decoder.handle) ||
-        decoder.api.state_create(decoder.handle, &decoder.state) ||
-        cudaStreamCreateWithFlags(&decoder.stream, cudaStreamNonBlocking) != cudaSuccess ||
-        cudaEventCreateWithFlags(&decoder.done, cudaEventBlockingSync | cudaEventDisableTiming) !=
-            cudaSuccess) {
-        log_debug("nvJPEG does not work here: JPEGs are decoded on the CPU");
+    for (size_t i = 0; i < sizeof(sonames) / sizeof(sonames[0]); i++) {
+        decoder.api.library = dlopen(sonames[i], RTLD_NOW | RTLD_LOCAL);
+        if (!decoder.api.library)
+            continue;
+        if (find_functions(&decoder.api) && make_decoder()) {
+            log_debug("JPEGs are decoded on the GPU, by %s", sonames[i]);
+            return true;
+        }
+        log_debug("%s does not work here", sonames[i]);
         stop_work();
-        return false;
+        (void)dlclose(decoder.api.library);
     }
-    log_debug("JPEGs are decoded by nvJPEG, on the GPU");
-    return true;
+    log_debug("no libnvjpeg: JPEGs are decoded on the CPU");
+    return false;
 }
 
 void jpeg_engine_starts(int gpu)
@@ -119,7 +123,7 @@ void jpeg_engine_starts(int gpu)
     (void)pthread_mutex_lock(&decoder.lock);
     if (decoder.n_engines++ == 0)
         decoder.gpu = gpu;
-    decoder.useless = false;
+    decoder.useless = decoder.n_failures >= FAILURES_MAX;
     (void)pthread_mutex_unlock(&decoder.lock);
 }
 
@@ -205,11 +209,13 @@ static int decode_locked(const uint8_t *jpeg, size_t size, const struct jpeg_pla
     decoder.useless = !decoder.state && !start_work();
     if (decoder.useless)
         return -ENODEV;
-    if (!planes_fit(jpeg, size, to))
-        return -EINVAL;
-    r = decode_planes(jpeg, size, to);
+    r = planes_fit(jpeg, size, to) ? decode_planes(jpeg, size, to) : -EINVAL;
+    if (r == -EINVAL)
+        log_debug("a JPEG that nvJPEG does not take: the CPU decodes some");
     if (r == -EIO || cudaStreamSynchronize(decoder.stream) != cudaSuccess) {
+        log_debug("nvJPEG failed: JPEGs are decoded on the CPU");
         decoder.useless = true;
+        decoder.n_failures++;
         stop_work();
         return -EIO;
     }

@@ -29,7 +29,7 @@ struct jpeg_planes {
 
 /* What decodes JPEGs elsewhere than on the CPU, to the same samples. Context: any thread. */
 struct jpeg_device {
-    /* Whether it is worth to ask it. */
+    /* Whether it is worth asking. */
     bool (*ready)(void);
 
     /* Decodes a JPEG of three components whose every block is there. -ENODEV: it is not ready any

@@ -70,6 +70,7 @@ static bool read_frame(struct jpeg_layout *l, const uint8_t *p, int length)
             h = v = 1;
         l->component[c].id = p[8 + 3 * c];
         l->component[c].blocks = h * v;
+        l->component[c].quantizer = p[10 + 3 * c];
         most_h = h > most_h ? h : most_h;
         most_v = v > most_v ? v : most_v;
     }
@@ -96,6 +97,22 @@ static bool read_tables(struct jpeg_layout *l, const uint8_t *p, int length)
     return true;
 }
 
+/* Notes in @ret which of them there are. */
+static bool read_quantizers(bool ret[JPEG_TABLES], const uint8_t *p, int length)
+{
+    int at = 2;
+
+    while (at < length) {
+        const int id = p[at] & 15, n = 1 + 64 * (1 + (p[at] >> 4));
+
+        if (id >= JPEG_TABLES || p[at] >> 4 > 1 || length - at < n)
+            return false;
+        ret[id] = true;
+        at += n;
+    }
+    return true;
+}
+
 static bool read_scan(struct jpeg_layout *l, const uint8_t *p, int length)
 {
     if (length < 3 || p[2] != l->n_components || length != 6 + 2 * l->n_components)
@@ -112,11 +129,33 @@ static bool read_scan(struct jpeg_layout *l, const uint8_t *p, int length)
     return p[0] == 0 && p[1] == 63 && p[2] == 0;
 }
 
-/* Markers that have no length: decoders would look for the next one elsewhere. */
-static bool has_no_segment(int marker)
+static bool is_quantized(const struct jpeg_layout *l, const bool quantizers[JPEG_TABLES])
 {
-    return marker < JPEG_SOF0 || jpeg_is_restart(marker) || marker == JPEG_SOI ||
-           marker == JPEG_EOI || marker == 0xff;
+    for (int c = 0; c < l->n_components; c++)
+        if (l->component[c].quantizer >= JPEG_TABLES || !quantizers[l->component[c].quantizer])
+            return false;
+    return true;
+}
+
+/* A segment before the scan. False: it is none that is known here, or wrong. */
+static bool read_segment(struct jpeg_layout *l, bool quantizers[JPEG_TABLES], int marker,
+                         const uint8_t *p, int length)
+{
+    switch (marker) {
+    case JPEG_SOF0:
+    case JPEG_SOF1:
+        return !l->height && read_frame(l, p, length);
+    case JPEG_DHT:
+        l->has_tables = true;
+        return read_tables(l, p, length);
+    case JPEG_DQT:
+        return read_quantizers(quantizers, p, length);
+    case JPEG_DRI:
+        l->interval = length == 4 ? u16(p + 2) : 0;
+        return length == 4;
+    default:
+        return jpeg_is_comment(marker);
+    }
 }
 
 int jpeg_layout_read(struct jpeg_layout *ret, const uint8_t *jpeg, size_t size)
@@ -124,34 +163,34 @@ int jpeg_layout_read(struct jpeg_layout *ret, const uint8_t *jpeg, size_t size)
     struct jpeg_layout l = {
         .table = {{brightness_dc, colour_dc}, {brightness_ac, colour_ac}},
     };
+    bool quantizers[JPEG_TABLES] = {false};
     size_t at = 2;
-    bool good = size >= 2 && jpeg[0] == 0xff && jpeg[1] == JPEG_SOI;
 
-    while (good && at + 4 <= size && jpeg[at] == 0xff) {
+    if (size < 2 || jpeg[0] != 0xff || jpeg[1] != JPEG_SOI)
+        return -EINVAL;
+    while (at + 4 <= size && jpeg[at] == 0xff) {
         const uint8_t *p = jpeg + at + 2;
         const int marker = jpeg[at + 1], length = u16(p);
 
-        if (has_no_segment(marker) || length < 2 || (size_t)length > size - at - 2)
+        if (marker == 0xff) { /* fills */
+            at++;
+            continue;
+        }
+        if (length < 2 || (size_t)length > size - at - 2)
             break;
-        at += 2 + (size_t)length;
-        if (marker == JPEG_SOF0 || marker == JPEG_SOF1) {
-            l.height_at = (size_t)(p + 3 - jpeg);
-            good = !l.height && read_frame(&l, p, length);
-        } else if (marker == JPEG_DHT) {
-            l.has_tables = good = read_tables(&l, p, length);
-        } else if (marker == JPEG_DRI) {
-            l.interval = length == 4 ? u16(p + 2) : 0;
-            good = length == 4;
-        } else if (marker == JPEG_SOS) {
-            l.scan = (size_t)(p - 2 - jpeg);
-            l.header = at;
-            if (!l.height || !read_scan(&l, p, length))
+        if (marker == JPEG_SOF0 || marker == JPEG_SOF1)
+            l.height_at = at + 5;
+        if (marker == JPEG_SOS) {
+            l.scan = at;
+            l.header = at + 2 + (size_t)length;
+            if (!l.height || !is_quantized(&l, quantizers) || !read_scan(&l, p, length))
                 break;
             *ret = l;
             return 0;
-        } else if (marker <= JPEG_SOF15) {
-            break;
         }
+        if (!read_segment(&l, quantizers, marker, p, length))
+            break;
+        at += 2 + (size_t)length;
     }
     return -EINVAL;
 }

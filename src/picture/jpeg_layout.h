@@ -17,8 +17,11 @@ enum {
     JPEG_SOI = 0xd8,
     JPEG_EOI = 0xd9,
     JPEG_SOS = 0xda, /* start of scan */
-    JPEG_DQT = 0xdb,
+    JPEG_DQT = 0xdb, /* quantization tables */
     JPEG_DRI = 0xdd, /* restart interval */
+    JPEG_APP0 = 0xe0,
+    JPEG_APP15 = 0xef,
+    JPEG_COM = 0xfe, /* a comment */
 };
 
 enum { JPEG_TABLES = 4 };
@@ -28,8 +31,8 @@ struct jpeg_layout {
     int n_components; /* 1 or 3 */
     struct jpeg_component {
         int id;
-        int blocks;       /* of 8x8 samples in each group of blocks that are coded together */
-        int dc_id, ac_id; /* its tables */
+        int blocks; /* of 8x8 samples in each group of blocks that are coded together */
+        int quantizer, dc_id, ac_id; /* its tables */
     } component[3];
     int group_width, group_height; /* of such a group, in luma samples */
     int interval;                  /* so many groups are between two restart markers; 0 = none */
@@ -54,6 +57,12 @@ void jpeg_add_tables(const struct jpeg_layout *l, const uint8_t *jpeg, size_t si
 /* Groups of blocks in a row, and rows of them. */
 int jpeg_groups_across(const struct jpeg_layout *l);
 int jpeg_group_rows(const struct jpeg_layout *l);
+
+/* Whether it means nothing to a decoder. */
+static inline bool jpeg_is_comment(int marker)
+{
+    return marker == JPEG_COM || (marker >= JPEG_APP0 && marker <= JPEG_APP15);
+}
 
 static inline bool jpeg_is_restart(int marker)
 {

@@ -212,6 +212,8 @@ bool jpeg_is_whole(const uint8_t *jpeg, size_t size)
     for (int c = 0; c < l.n_components; c++) {
         const int dc = l.component[c].dc_id, ac = l.component[c].ac_id;
 
+        if (c == 2 && dc == l.component[1].dc_id && ac == l.component[1].ac_id)
+            break;
         if (!make_codes(&codes[0][dc], l.table[0][dc], false) ||
             !make_codes(&codes[1][ac], l.table[1][ac], true))
             return false;
@@ -227,7 +229,8 @@ bool jpeg_is_whole(const uint8_t *jpeg, size_t size)
             return false;
         left -= n;
         if (left == 0)
-            return jpeg[end + 1] == JPEG_EOI;
+            return jpeg[end + 1] == JPEG_EOI || jpeg_is_restart(jpeg[end + 1]) ||
+                   jpeg_is_comment(jpeg[end + 1]);
         if (jpeg[end + 1] != JPEG_RST0 + part % 8)
             return false;
         at = end + 2;

@@ -1,6 +1,6 @@
 #pragma once
 /* Whether a JPEG has all of its blocks, found out without decoding them: their codes are only
- * counted, which takes a quarter of the time (tools/bench/mjpg.c). */
+ * counted, which takes a quarter to a third of the time (tools/bench/mjpg.c). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -206,6 +206,7 @@ static bool decode_on_device(struct mjpeg *m, const struct frame *src, unsigned 
     const uint8_t *jpeg = src->plane[0];
     size_t size = src->bytes;
     struct jpeg_planes to;
+    int r;
 
     if (!m->device || m->n_on_cpu || subsamp == TJSAMP_GRAY) {
         m->n_on_cpu -= m->n_on_cpu > 0;
@@ -220,10 +221,20 @@ static bool decode_on_device(struct mjpeg *m, const struct frame *src, unsigned 
         };
     if (!m->device->ready() || !jpeg_is_whole(jpeg, size) || !complete_tables(m, &jpeg, &size))
         return false;
-    if (!m->device->decode(jpeg, size, &to))
-        return true;
-    m->n_on_cpu = FRAMES_ON_CPU;
-    return false;
+    r = m->device->decode(jpeg, size, &to);
+    if (r && r != -ENODEV)
+        m->n_on_cpu = FRAMES_ON_CPU;
+    return r == 0;
+}
+
+/* Whether all is there beside the stray bytes that the decoder warned of; it tells no more than its
+ * first warning. What cannot be told is not held against it. */
+static bool has_all_blocks(const struct frame *src)
+{
+    struct jpeg_layout l;
+
+    return jpeg_layout_read(&l, src->plane[0], src->bytes) ||
+           jpeg_is_whole(src->plane[0], src->bytes);
 }
 
 static int decode(struct mjpeg *m, const struct frame *src, unsigned char *planes[3],
@@ -237,8 +248,7 @@ static int decode(struct mjpeg *m, const struct frame *src, unsigned char *plane
     /* A cut JPEG decodes with a warning, its rest grey: such a picture is not shown. Stray bytes
      * between whole segments do no harm, and some cameras put them into every frame. */
     if (tjGetErrorCode(m->handle) == TJERR_WARNING &&
-        strstr(tjGetErrorStr2(m->handle), "extraneous bytes") &&
-        jpeg_is_whole(src->plane[0], src->bytes))
+        strstr(tjGetErrorStr2(m->handle), "extraneous bytes") && has_all_blocks(src))
         return 0;
     return error_set(err, -EBADMSG, "damaged JPEG: %s", tjGetErrorStr2(m->handle));
 }

@@ -69,3 +69,16 @@ void jpeg_leave_tables_out(struct jpeg *j)
     }
     j->frame.bytes = j->size;
 }
+
+void jpeg_insert(struct jpeg *j, size_t at, const void *bytes, size_t n)
+{
+    unsigned char *const more = tjAlloc((int)(j->size + n));
+
+    assert_non_null(more);
+    memcpy(more, j->bytes, at);
+    memcpy(more + at, bytes, n);
+    memcpy(more + at + n, j->bytes + at, j->size - at);
+    tjFree(j->bytes);
+    j->bytes = j->frame.plane[0] = more;
+    j->size = j->frame.bytes = j->size + n;
+}

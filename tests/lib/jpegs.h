@@ -19,3 +19,6 @@ struct jpeg jpeg_encode_noisy(int width, int height, int subsamp, const char *re
 
 /* As some cameras do, because all know them. */
 void jpeg_leave_tables_out(struct jpeg *j);
+
+/* Puts @n bytes before what is at @at. */
+void jpeg_insert(struct jpeg *j, size_t at, const void *bytes, size_t n);

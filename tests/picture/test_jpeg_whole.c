@@ -31,6 +31,19 @@ static bool decodes(const struct jpeg *j, size_t size)
     return good;
 }
 
+static void decode(const struct jpeg *j)
+{
+    struct frame dst = {.format = FRAME_I422, .width = j->frame.width, .height = j->frame.height};
+    struct mjpeg *m = NULL;
+    struct error err;
+
+    assert_int_equal(frame_alloc(&dst), 0);
+    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
+    assert_int_equal(mjpeg_decode(m, &j->frame, &dst, &err), 0);
+    mjpeg_destroy(m);
+    frame_free(&dst);
+}
+
 static void check_cuts(struct jpeg *j)
 {
     unsigned char *const copy = malloc(j->size);
@@ -113,22 +126,56 @@ static void test_jpeg_not_whole(void **state)
     tjFree(j[1].bytes);
 }
 
+/* What may be between blocks and end, or in a header, after which the stray bytes that some cameras
+ * send do no harm either. */
+static void test_jpeg_odd_bytes(void **state)
+{
+    static const struct {
+        bool at_end;
+        const char *bytes;
+        size_t n;
+    } rows[] = {
+        {true, "\0\1\2", 3},        {true, "\0\xff\xfe\0\4ab", 7}, {true, "\xff\xd0", 2},
+        {true, "\xff\xe1\0\2", 4},  {true, "\xff\xff", 2},         {false, "\xff", 1},
+        {false, "\xff\xff\xff", 3}, {false, "\xff\xfe\0\4ab", 6},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct jpeg j = jpeg_encode(64, 48, TJSAMP_422, i % 2 ? "1" : NULL);
+
+        jpeg_insert(&j, rows[i].at_end ? j.size - 2 : 2, rows[i].bytes, rows[i].n);
+        assert_true(jpeg_is_whole(j.bytes, j.size));
+        decode(&j);
+        jpeg_insert(&j, j.size - 2 - (rows[i].at_end ? rows[i].n : 0), "stray", 5);
+        decode(&j);
+        tjFree(j.bytes);
+    }
+}
+
+/* Without what its samples were multiplied by, a JPEG would get that of the one before. */
+static void test_jpeg_no_quantizer(void **state)
+{
+    struct jpeg j = jpeg_encode(64, 48, TJSAMP_422, NULL);
+    size_t at = 2;
+
+    (void)state;
+    while (j.bytes[at + 1] != 0xdb)
+        at += 2 + (size_t)(j.bytes[at + 2] << 8 | j.bytes[at + 3]);
+    j.bytes[at + 1] = 0xfe; /* a comment */
+    assert_false(jpeg_is_whole(j.bytes, j.size));
+    tjFree(j.bytes);
+}
+
 /* Where there are no tables. */
 static void test_jpeg_no_tables(void **state)
 {
     struct jpeg j = jpeg_encode(320, 240, TJSAMP_422, NULL);
-    struct frame dst = {.format = FRAME_I422, .width = 320, .height = 240};
-    struct mjpeg *m = NULL;
-    struct error err;
 
     (void)state;
     jpeg_leave_tables_out(&j);
     check_cuts(&j);
-    assert_int_equal(mjpeg_create(&m, 1, NULL), 0);
-    assert_int_equal(frame_alloc(&dst), 0);
-    assert_int_equal(mjpeg_decode(m, &j.frame, &dst, &err), 0);
-    mjpeg_destroy(m);
-    frame_free(&dst);
+    decode(&j);
     tjFree(j.bytes);
 }
 
@@ -138,8 +185,8 @@ int main(void)
 {
 #ifdef HAVE_MJPEG
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jpeg_whole),
-        cmocka_unit_test(test_jpeg_not_whole),
+        cmocka_unit_test(test_jpeg_whole),     cmocka_unit_test(test_jpeg_not_whole),
+        cmocka_unit_test(test_jpeg_odd_bytes), cmocka_unit_test(test_jpeg_no_quantizer),
         cmocka_unit_test(test_jpeg_no_tables),
     };
 
