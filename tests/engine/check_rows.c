@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "engine/simd/cpu.h"
+#include "engine/simd/half.h"
 #include "engine/simd/plan.h"
 #include "tests/lib/images.h"
 
@@ -119,10 +120,11 @@ static void check_merge(struct check *c, int n)
 static struct filter draw_filter(struct check *c, enum row_arithmetic a)
 {
     struct filter f = {
-        .radius = 1 + (int)below(c, !row_is_real(a) ? 5 : 8),
+        .radius = 1 + (int)below(c, !row_is_real(a) && a != ROWS_HALF ? 5 : 8),
         .sigma_color = !row_is_real(a) ? 5.0 + below(c, 40) : 1.0 + below(c, 200),
         .range = a == ROWS_LORENTZIAN ? RANGE_LORENTZIAN : RANGE_GAUSSIAN,
-        .distance = a != ROWS_TABLE && below(c, 2) ? DISTANCE_MANHATTAN : DISTANCE_EUCLIDEAN,
+        .distance = a != ROWS_TABLE && a != ROWS_HALF && below(c, 2) ? DISTANCE_MANHATTAN
+                                                                     : DISTANCE_EUCLIDEAN,
         .window = below(c, 2) ? WINDOW_SQUARE : WINDOW_DISC,
     };
 
@@ -159,30 +161,33 @@ static void check_planes(struct check *c, const struct row_plan *plan, int n)
     report(c, ok, real ? "planes, floating point" : "planes, fixed point", n);
 }
 
-static void check_table_planes(struct check *c, const struct row_plan *plan, int n)
+/* Of ROWS_TABLE or ROWS_HALF: luma with its chroma, and chroma. */
+static void check_mixed_planes(struct check *c, const struct row_plan *plan, int n)
 {
     static struct guarded_row out[5], want[5];
-    const size_t bytes = whole_vectors(n) * 4, used = (size_t)n * 4;
+    const bool half = plan->arithmetic == ROWS_HALF;
+    const size_t sample = half ? 2 : 4, bytes = whole_vectors(n) * sample;
+    const struct row_kernels *const sets[2] = {c->set, &row_kernels_c};
     uint8_t y[2 * WIDTH_MAX + 1], u[WIDTH_MAX + 1], v[WIDTH_MAX + 1];
-    int16_t *got_planes[5], *want_planes[5];
     bool ok = true;
 
     fill_bytes(c, y, sizeof(y));
     fill_bytes(c, u, sizeof(u));
     fill_bytes(c, v, sizeof(v));
-    for (int i = 0; i < 5; i++) {
-        guard(&out[i], bytes, 2 * (size_t)i);
-        guard(&want[i], bytes, 0);
-        got_planes[i] = (int16_t *)(void *)out[i].row;
-        want_planes[i] = (int16_t *)(void *)want[i].row;
+    for (int i = 0; i < 2; i++) {
+        const struct row_kernels *set = sets[i];
+        int16_t *planes[5];
+
+        for (int k = 0; k < 5; k++) {
+            guard(i ? &want[k] : &out[k], bytes, i ? 0 : 2 * (size_t)k);
+            planes[k] = (int16_t *)(void *)(i ? &want[k] : &out[k])->row;
+        }
+        (half ? set->half_luma : set->table_luma)(&plan->scale, y + 1, u + 1, v + 1, planes, n);
+        (half ? set->half_chroma : set->table_chroma)(&plan->scale, u + 1, v + 1, planes + 2, n);
     }
-    c->set->table_luma(&plan->scale, y + 1, u + 1, v + 1, &got_planes[0], n);
-    c->set->table_chroma(&plan->scale, u + 1, v + 1, &got_planes[2], n);
-    row_kernels_c.table_luma(&plan->scale, y + 1, u + 1, v + 1, &want_planes[0], n);
-    row_kernels_c.table_chroma(&plan->scale, u + 1, v + 1, &want_planes[2], n);
-    for (int i = 0; i < 5; i++)
-        ok &= !memcmp(out[i].row, want[i].row, used) && guard_intact(&out[i]);
-    report(c, ok, "planes, table", n);
+    for (int k = 0; k < 5; k++)
+        ok &= !memcmp(out[k].row, want[k].row, (size_t)n * sample) && guard_intact(&out[k]);
+    report(c, ok, half ? "planes, half precision" : "planes, table", n);
 }
 
 /* Rows of planes around one, with samples that differ little or as much as samples can. */
@@ -202,7 +207,8 @@ static void fill_surroundings(struct check *c, struct surroundings *s, const str
 {
     const unsigned spread = below(c, 2) ? 65536 : 3000;
     const bool real = row_is_real(plan->arithmetic);
-    const int per_sample = plan->arithmetic == ROWS_FIXED ? 1 : 2; /* 16-bit words */
+    const bool half = plan->arithmetic == ROWS_HALF;
+    const int per_sample = plan->arithmetic == ROWS_FIXED || half ? 1 : 2; /* 16-bit words */
 
     for (int y = -plan->reach_y; y <= plan->reach_y; y++)
         for (int p = 0; p < ROW_PLANES; p++) {
@@ -216,7 +222,7 @@ static void fill_surroundings(struct check *c, struct surroundings *s, const str
                 if (real)
                     floats[i] = (float)v / (float)spread * 8.0F;
                 else
-                    words[i] = (int16_t)v;
+                    words[i] = (int16_t)(half ? half_from(v / 32.0) : v);
             }
             s->rows[y + FILTER_MAX_RADIUS].plane[p] =
                 words + per_sample * (REACH + (int)below(c, 2));
@@ -268,6 +274,7 @@ static void check_filter(struct check *c, const struct row_plan *plan, enum row_
     static const char *const names[ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS] = {
         {"fixed pair", "fixed single", "fixed grey"},
         {"table pair", NULL, NULL},
+        {"half pair", NULL, NULL},
         {"gaussian pair", "gaussian single", "gaussian grey"},
         {"lorentzian pair", "lorentzian single", "lorentzian grey"},
     };
@@ -378,12 +385,12 @@ static void check_set(struct check *c)
                 const struct colour colour = {(enum colour_matrix)below(c, 3),
                                               (enum colour_range)below(c, 2)};
 
-                plan_make(&plan, &f, colour, (enum row_layout)l, a == ROWS_TABLE);
+                plan_make(&plan, &f, colour, (enum row_layout)l, (enum row_arithmetic)a);
                 if (!c->set->filter[plan.distance][plan.arithmetic][l])
                     continue;
                 c->seed = c->rng;
-                if (plan.arithmetic == ROWS_TABLE)
-                    check_table_planes(c, &plan, widths[w]);
+                if (plan.arithmetic == ROWS_TABLE || plan.arithmetic == ROWS_HALF)
+                    check_mixed_planes(c, &plan, widths[w]);
                 else
                     check_planes(c, &plan, widths[w]);
                 check_filter(c, &plan, (enum row_layout)l, widths[w]);
@@ -406,7 +413,7 @@ static void benchmark_set(struct check *c)
     static struct surroundings s;
     static struct filtered out;
     static struct row_plan plan;
-    static const char *const names[] = {"fixed", "table", "gaussian", "lorentzian"};
+    static const char *const names[] = {"fixed", "table", "half", "gaussian", "lorentzian"};
     const int n = 960, repeats = 20;
 
     for (int a = 0; a < ROWS_N_ARITHMETICS; a++) {
@@ -419,7 +426,7 @@ static void benchmark_set(struct check *c)
         const int rows = a == ROWS_TABLE ? 2 : 1;
         double least = 1e9;
 
-        plan_make(&plan, &f, (struct colour){0}, ROWS_PAIR, a == ROWS_TABLE);
+        plan_make(&plan, &f, (struct colour){0}, ROWS_PAIR, (enum row_arithmetic)a);
         if (!c->set->filter[plan.distance][plan.arithmetic][ROWS_PAIR])
             continue;
         fill_surroundings(c, &s, &plan);

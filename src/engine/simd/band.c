@@ -37,7 +37,7 @@ static int columns_of(const struct frame *f)
 
 static size_t sample_bytes(enum row_arithmetic a)
 {
-    return a == ROWS_FIXED ? sizeof(int16_t) : sizeof(float);
+    return a == ROWS_FIXED || a == ROWS_HALF ? sizeof(int16_t) : sizeof(float);
 }
 
 void band_finish(struct band *b)
@@ -130,18 +130,20 @@ static const void *last_sample(const struct band *b, const void *row, int column
     return (const uint8_t *)row + (size_t)(columns - 1) * sample_bytes(b->arithmetic);
 }
 
-/* Luma of ROWS_TABLE, for which chroma is in BYTES_U and BYTES_V. */
-static void load_table_luma(struct band *b, const struct row_kernels *kernels,
-                            const struct row_plan *plan, const uint8_t *y, int row, int columns)
+/* Luma of ROWS_TABLE and ROWS_HALF, for which chroma is in BYTES_U and BYTES_V. */
+static void load_mixed_luma(struct band *b, const struct row_kernels *kernels,
+                            const struct row_plan *plan, const uint8_t *from, int row, int columns)
 {
     int16_t *const planes[2] = {plane_row(b, row, PLANE_Y0), plane_row(b, row, PLANE_Y1)};
+    uint8_t *const y = byte_row(b, BYTES_Y), *u = byte_row(b, BYTES_U), *v = byte_row(b, BYTES_V);
+    const bool half = plan->arithmetic == ROWS_HALF;
 
-    if (y != byte_row(b, BYTES_Y))
-        memcpy(byte_row(b, BYTES_Y), y, 2 * (size_t)columns);
-    kernels->table_luma(&plan->scale, byte_row(b, BYTES_Y), byte_row(b, BYTES_U),
-                        byte_row(b, BYTES_V), planes, columns);
+    if (from != y)
+        memcpy(y, from, 2 * (size_t)columns);
+    (half ? kernels->half_luma : kernels->table_luma)(&plan->scale, y, u, v, planes, columns);
     for (int p = 0; p < 2; p++) {
-        const int16_t first = planes[p][0], last = planes[p][2 * columns - 1];
+        const int16_t first = planes[half ? 0 : p][0];
+        const int16_t last = half ? planes[1][columns - 1] : planes[p][2 * columns - 1];
 
         pad_row(plan, planes[p], (int16_t[2]){first, first}, (int16_t[2]){last, last}, columns);
     }
@@ -154,17 +156,16 @@ static void load_luma(struct band *b, const struct row_kernels *kernels,
     const bool real = row_is_real(plan->arithmetic);
     void *y0 = plane_row(b, row, PLANE_Y0), *y1 = plane_row(b, row, PLANE_Y1);
 
-    if (!pair) {
+    if (pair)
+        kernels->split(y, byte_row(b, BYTES_Y0), byte_row(b, BYTES_Y1), columns);
+    else
         memcpy(byte_row(b, BYTES_Y0), y, (size_t)columns);
-        kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y0), y0, columns);
-        pad_row(plan, y0, y0, last_sample(b, y0, columns), columns);
-        return;
-    }
-    kernels->split(y, byte_row(b, BYTES_Y0), byte_row(b, BYTES_Y1), columns);
     kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y0), y0, columns);
-    kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y1), y1, columns);
-    pad_row(plan, y0, y0, last_sample(b, y1, columns), columns);
-    pad_row(plan, y1, y0, last_sample(b, y1, columns), columns);
+    if (pair) {
+        kernels->luma[real](&plan->scale, byte_row(b, BYTES_Y1), y1, columns);
+        pad_row(plan, y1, y0, last_sample(b, y1, columns), columns);
+    }
+    pad_row(plan, y0, y0, last_sample(b, pair ? y1 : y0, columns), columns);
 }
 
 /* Chroma from BYTES_U and BYTES_V. */
@@ -173,13 +174,13 @@ static void load_chroma(struct band *b, const struct row_kernels *kernels,
 {
     void *const planes[3] = {plane_row(b, row, PLANE_C), plane_row(b, row, PLANE_U),
                              plane_row(b, row, PLANE_V)};
+    const uint8_t *u = byte_row(b, BYTES_U), *v = byte_row(b, BYTES_V);
 
-    if (plan->arithmetic == ROWS_TABLE)
-        kernels->table_chroma(&plan->scale, byte_row(b, BYTES_U), byte_row(b, BYTES_V),
-                              (int16_t *const[3]){planes[0], planes[1], planes[2]}, columns);
+    if (plan->arithmetic == ROWS_TABLE || plan->arithmetic == ROWS_HALF)
+        (plan->arithmetic == ROWS_HALF ? kernels->half_chroma : kernels->table_chroma)(
+            &plan->scale, u, v, (int16_t *const[3]){planes[0], planes[1], planes[2]}, columns);
     else
-        kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, byte_row(b, BYTES_U),
-                                                       byte_row(b, BYTES_V), planes, columns);
+        kernels->chroma[row_is_real(plan->arithmetic)](&plan->scale, u, v, planes, columns);
     for (int p = 0; p < 3; p++)
         pad_row(plan, planes[p], planes[p], last_sample(b, planes[p], columns), columns);
 }
@@ -338,7 +339,6 @@ static void load_row(struct band *b, const struct row_kernels *kernels, const st
     const struct frame *f = in->frame[k];
     const int columns = columns_of(f);
     const bool pair = plan_layout(f->format) == ROWS_PAIR;
-
     const uint8_t *luma;
 
     if (in->mean) {
@@ -354,8 +354,8 @@ static void load_row(struct band *b, const struct row_kernels *kernels, const st
         return;
     }
     luma = read_row(b, kernels, f, y, columns, chroma_row >= 0);
-    if (plan->arithmetic == ROWS_TABLE)
-        load_table_luma(b, kernels, plan, luma, row, columns);
+    if (plan->arithmetic == ROWS_TABLE || plan->arithmetic == ROWS_HALF)
+        load_mixed_luma(b, kernels, plan, luma, row, columns);
     else
         load_luma(b, kernels, plan, luma, row, columns, pair);
     if (chroma_row >= 0)

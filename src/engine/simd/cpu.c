@@ -10,6 +10,10 @@
 /* These questions are asked here and not in the files of the instruction sets, whose code must
  * not run before the answer. They include whether the kernel saves the registers. */
 #if defined(__x86_64__)
+#include <cpuid.h>
+
+#include "config-build.h"
+
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
@@ -26,6 +30,16 @@ static bool has_vnni(void)
     return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512vnni");
 }
+
+#ifdef HAVE_FP16
+/* Clang 14 has no name for it. */
+static bool has_fp16(void)
+{
+    unsigned a, b, c, d;
+
+    return has_avx512() && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+#endif
 #endif
 
 static bool always(void)
@@ -35,6 +49,9 @@ static bool always(void)
 
 const struct cpu_row cpu_table[] = {
 #if defined(__x86_64__)
+#ifdef HAVE_FP16
+    {&row_kernels_fp16, has_fp16},
+#endif
     {&row_kernels_vnni, has_vnni}, {&row_kernels_avx512, has_avx512},
     {&row_kernels_avx2, has_avx2},
 #elif defined(__aarch64__)

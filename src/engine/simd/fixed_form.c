@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "engine/simd/half.h"
 #include "engine/simd/rows_fixed_weight.h"
 
 /* Levels by which the mean at a lone pixel may be off in 16 bits. Less than 1 in exact
@@ -11,6 +12,11 @@
 /* The exponent at which the table of weights would end: its last entry, one step before, is
  * the first that rounds to nothing. */
 #define TABLE_RANGE 11.2
+
+/* The octaves of ROWS_HALF that are left at no distance, as FIXED_TOP: three more keep the furthest
+ * weights of wide windows from the end of the range. Sums of as many taps as the plan allows stay
+ * below half of what halves hold. */
+#define HALF_TOP 18.8
 
 /* What the factor of a pixel is at least, where a plan has a range sigma for each of them. It is an
  * integer, and so is what it multiplies: more would make that one too coarse. */
@@ -54,6 +60,12 @@ struct fixed_form fixed_form_make(const struct filter *f, const struct colour_di
         set_per_x(&form, f, units_per_x(form.octaves));
         return form;
     }
+    if (arithmetic == ROWS_HALF) {
+        form.range = HALF_TOP * log(2.0);
+        form.per_x = HALF_OCTAVE / log(2.0);
+        form.scale = sqrt(form.per_x / 2.0) / f->sigma_color;
+        return form;
+    }
     form.range = TABLE_RANGE;
     for (form.shift = 7;; form.shift--) {
         set_per_x(&form, f, (ROW_TABLE_SIZE << form.shift) / TABLE_RANGE);
@@ -68,7 +80,6 @@ unsigned fixed_space(const struct fixed_form *form, double x)
     return (unsigned)fmin(rint(x * form->per_x) + form->half, 65535.0);
 }
 
-/* What a distance leaves of the range of ROWS_FIXED. */
 unsigned fixed_rest(const struct fixed_form *form, unsigned z)
 {
     const unsigned top = (unsigned)(form->range * form->per_x);
@@ -81,11 +92,13 @@ int fixed_table_weight(int index)
     return (int)rint(32767.0 * exp(-index * TABLE_RANGE / ROW_TABLE_SIZE));
 }
 
-/* One lane of the weights of rows_fixed.h or of the table, in Q15. */
+/* One lane of the weights of rows_fixed.h, of the table or of rows_half.h. */
 int fixed_weight(const struct fixed_form *form, unsigned z)
 {
-    const unsigned octaves = fixed_rest(form, z) * (unsigned)form->octaves;
+    const unsigned rest = fixed_rest(form, z), octaves = rest * (unsigned)form->octaves;
 
+    if (form->arithmetic == ROWS_HALF)
+        return (int)rest;
     if (form->arithmetic == ROWS_TABLE) {
         const int index = (int)(z >> form->shift);
 
@@ -101,27 +114,35 @@ double space_exponent(const struct filter *f, int dx, int dy)
 
 /* Whether sums of weights fit without widening: 2^16 units of 128 / 2^15, and remainders of
  * less than 128 each. In pairs a tap adds the mean of up to two weights, and the ends of rows
- * have taps of one. ROWS_TABLE sums in 32 bits, and products with samples of up to 128 too. */
+ * have taps of one. ROWS_TABLE sums in 32 bits, and products with samples of up to 128 too,
+ * ROWS_HALF in floats. */
 static bool weights_fit(const struct filter *f, enum row_arithmetic a, enum row_layout layout)
 {
     const int per_tap = layout == ROWS_PAIR ? 2 : 1;
     const int n_taps = filter_taps(f->window, f->radius) / per_tap + 2 * (2 * f->radius + 1);
     double sum = 0.0;
 
+    if (a == ROWS_HALF)
+        return true;
     for (int dy = -f->radius; dy <= f->radius; dy++)
         for (int dx = -filter_half_width(f, dy); dx <= filter_half_width(f, dy); dx++)
             sum += exp(-space_exponent(f, dx, dy));
     return a == ROWS_TABLE ? sum < 500.0 : sum < 250.0 * per_tap && n_taps < 65536 / 128;
 }
 
+static double weight_value(const struct fixed_form *form, int weight)
+{
+    return form->arithmetic == ROWS_HALF ? half_value((uint16_t)weight) : weight / 32768.0;
+}
+
 /* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
  * in plane units, where the exponent @x has become @had. Nothing is worse: all that many small
  * weights gather is wrong by what each of them was rounded by, and the only weight against them is
  * the pixel's own. */
-static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, int dy,
+static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, double dy,
                                double x, double had)
 {
-    double true_w = 0.0, sum = 0.0, w = fixed_weight(form, form->half);
+    double true_w = 0.0, sum = 0.0, w = weight_value(form, fixed_weight(form, form->half));
 
     for (int j = 0; j <= f->radius; j++)
         for (int i = filter_half_width(f, j); i >= !j; i--) {
@@ -130,11 +151,11 @@ static double lone_pixel_error(const struct filter *f, const struct fixed_form *
             const int n = (i ? 2 : 1) * (j ? 2 : 1);
 
             true_w += n * exp(-xs - x);
-            w += n * q;
-            sum += form->arithmetic == ROWS_TABLE ? n * (dy * (q / 32768.0))
-                                                  : n * ((dy * q + 16384) >> 15);
+            w += n * weight_value(form, q);
+            sum += form->arithmetic == ROWS_FIXED ? n * (((int)dy * q + 16384) >> 15)
+                                                  : n * (dy * weight_value(form, q));
         }
-    return fabs(32768.0 * sum / w - dy * true_w / (1.0 + true_w));
+    return fabs(sum / w - dy * true_w / (1.0 + true_w));
 }
 
 /* What becomes of the exponent of a distance @d in plane units, where the factor is rounded to the
@@ -172,7 +193,8 @@ bool fixed_form_holds(const struct filter *f, const struct colour_distance *l,
         return false;
     for (int i = 1; i <= STEPS; i++) {
         const double d = furthest * i / STEPS, x = d * d / 2.0;
-        const int dy = (int)fmin(fmin(d * levels_per_d, 255.0) * unit, 32767.0);
+        const double exact = fmin(fmin(d * levels_per_d, 255.0) * unit, 32767.0);
+        const double dy = form->arithmetic == ROWS_HALF ? exact : floor(exact);
         const int far = (int)fmin(d * f->sigma_color * form->scale, 32767.0);
 
         for (int sign = -1; sign <= 1; sign += 2)

@@ -1,6 +1,6 @@
 #pragma once
-/* How a filter is put into 16 bits, by plan.c, and whether that holds the bound. Pure functions;
- * any thread. */
+/* How a filter is put into 16 bits, integers or halves, by plan.c, and whether that holds the
+ * bound. Pure functions; any thread. */
 #include "engine/simd/rows.h"
 #include "picture/colour.h"
 
@@ -15,7 +15,7 @@ struct fixed_form {
     double factor; /* of plan_make_each(), at the greatest sigma; else 0 */
 };
 
-/* The finest steps of distance with which planes still fit 16 bits: ROWS_FIXED or ROWS_TABLE. */
+/* The finest steps of distance with which planes still fit 16 bits; halves have but one. */
 struct fixed_form fixed_form_make(const struct filter *f, const struct colour_distance *l,
                                   enum row_arithmetic arithmetic);
 
@@ -26,11 +26,11 @@ struct fixed_form fixed_form_make_each(const struct filter *f, const struct colo
 bool fixed_form_holds(const struct filter *f, const struct colour_distance *l,
                       const struct fixed_form *form, enum row_layout layout);
 
-/* A spatial distance, and what it leaves of the range of ROWS_FIXED. */
+/* A spatial distance, and what it leaves of the range of ROWS_FIXED and ROWS_HALF. */
 unsigned fixed_space(const struct fixed_form *form, double x);
 unsigned fixed_rest(const struct fixed_form *form, unsigned z);
 
-/* The weight at distance @z in Q15, and an entry of ROWS_TABLE. */
+/* The weight at distance @z, in Q15 or as the bits of a half, and an entry of ROWS_TABLE. */
 int fixed_weight(const struct fixed_form *form, unsigned z);
 int fixed_table_weight(int index);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/simd/fixed_form.h"
+#include "engine/simd/half.h"
 
 /* A spatial distance from which on a tap does not matter: all that a window could gather at
  * e^-20 is less than 1e-3 levels. */
@@ -16,6 +17,10 @@
 /* The radius from which on ROWS_TABLE is the quicker one; below it costs more to load its planes
  * than it wins. */
 #define TABLE_RADIUS 3
+
+/* Taps that one sum of halves takes: each rounds it. Without a limit a window of 17x17 is up to two
+ * levels off where all weigh much, and 4 dB worse (2026-11-23). */
+#define HALF_TAPS 48
 
 enum row_layout plan_layout(enum frame_format format)
 {
@@ -39,23 +44,29 @@ static struct colour_distance axes_of(const struct filter *f, struct colour colo
 static struct row_scale scale_of(const struct colour_distance *l, double s, enum row_arithmetic a)
 {
     const double uv = a == ROWS_TABLE ? sqrt(2.0) : 1.0;
-    const double factor[6] = {l->a, l->b, l->c, uv * l->d, uv * l->e, uv * l->f};
-    struct row_scale k = {
-        .a = (float)(s * l->a),
-        .b = (float)(s * l->b),
-        .c = (float)(s * l->c),
-        .d = (float)(s * l->d),
-        .e = (float)(s * l->e),
-        .f = (float)(s * l->f),
-        .y = (float)(1.0 / (s * l->a)),
-        .v = (float)(1.0 / (s * l->f)),
-        .u = (float)(1.0 / (s * l->d)),
-        .uv = (float)(l->e / l->d),
-    };
+    double k[6] = {s * l->a, s * l->b, s * l->c, s * l->d, s * l->e, s * l->f};
+    struct row_scale r;
 
-    for (int i = 0; i < 6; i++)
-        k.q[i] = (int16_t)lrint(fmin(s * factor[i] * 128.0, 32767.0));
-    return k;
+    for (int i = 0; i < 6; i++) {
+        r.q[i] = (int16_t)lrint(fmin(k[i] * (i < 3 ? 1.0 : uv) * 128.0, 32767.0));
+        if (a == ROWS_HALF) {
+            r.q[i] = (int16_t)half_from(k[i]);
+            k[i] = half_value(half_from(k[i]));
+        }
+    }
+    r.a = (float)k[0];
+    r.b = (float)k[1];
+    r.c = (float)k[2];
+    r.d = (float)k[3];
+    r.e = (float)k[4];
+    r.f = (float)k[5];
+    r.y = (float)(1.0 / k[0]);
+    r.v = (float)(1.0 / k[5]);
+    r.u = (float)(1.0 / k[3]);
+    r.uv = (float)(k[4] / k[3]);
+    r.chroma[0] = (int16_t)half_from(-k[1] / k[3]);
+    r.chroma[1] = (int16_t)half_from((k[1] * k[4] / k[3] - k[2]) / k[5]);
+    return r;
 }
 
 /* The spatial weights that one 16-bit sum can take. A sum grows by w |dY|, at most e^-1/2 sc
@@ -132,6 +143,7 @@ static void make_taps(struct row_plan *plan, const struct fixed_form *form, cons
 {
     const int reach = layout == ROWS_PAIR ? (f->radius + 1) / 2 : f->radius;
     const double own = f->radius ? space_exponent(f, 1, 0) : 1000.0;
+    const bool counted = plan->arithmetic == ROWS_HALF;
     double sum = exp(-own), w;
 
     set_space(plan, form, &plan->own, 0, own);
@@ -141,7 +153,7 @@ static void make_taps(struct row_plan *plan, const struct fixed_form *form, cons
                 struct row_tap t = {.dy = (int16_t)dy, .k = (int16_t)k};
 
                 if ((dy || k) && make_tap(plan, form, &t, f, layout, &w) == kind)
-                    append(plan, &t, (uint8_t)kind, w, limit, &sum);
+                    append(plan, &t, (uint8_t)kind, counted ? 1.0 : w, limit, &sum);
             }
     if (plan->n_runs == 0) /* all but the column itself is too far */
         plan->run[plan->n_runs++] = (struct row_run){.pairs = TAP_EVEN};
@@ -189,23 +201,29 @@ static void make_table_taps(struct row_plan *plan, const struct fixed_form *form
             }
 }
 
-enum wish { WISH_FIXED, WISH_TABLE, WISH_REAL };
+/* Whether kernels of @a are there for the filter, and of use. */
+static bool is_for(enum row_arithmetic a, const struct filter *f, enum row_layout layout)
+{
+    return a == ROWS_FIXED || (f->distance == DISTANCE_EUCLIDEAN && layout == ROWS_PAIR &&
+                               (a == ROWS_HALF || f->radius >= TABLE_RADIUS));
+}
 
-/* The first of the table, 16-bit arithmetic and floating point that holds the bound. Returns
- * the scale of the planes. */
+/* The first of @preferred, 16-bit arithmetic and floating point that holds the bound. Returns the
+ * scale of the planes. */
 static double choose_arithmetic(struct row_plan *plan, struct fixed_form *form,
                                 const struct filter *f, const struct colour_distance *l,
-                                enum row_layout layout, enum wish wish)
+                                enum row_layout layout, enum row_arithmetic preferred)
 {
-    const bool table = wish == WISH_TABLE && f->distance == DISTANCE_EUCLIDEAN &&
-                       layout == ROWS_PAIR && f->radius >= TABLE_RADIUS;
+    const enum row_arithmetic choices[2] = {preferred, ROWS_FIXED};
 
     if (f->range == RANGE_LORENTZIAN) {
         plan->arithmetic = ROWS_LORENTZIAN;
         return sqrt(0.5) / f->sigma_color;
     }
-    for (int a = table ? ROWS_TABLE : ROWS_FIXED; a >= ROWS_FIXED && wish != WISH_REAL; a--) {
-        *form = fixed_form_make(f, l, (enum row_arithmetic)a);
+    for (int i = preferred == ROWS_FIXED; i < 2 && !row_is_real(preferred); i++) {
+        if (!is_for(choices[i], f, layout))
+            continue;
+        *form = fixed_form_make(f, l, choices[i]);
         plan->arithmetic = form->arithmetic;
         if (fixed_form_holds(f, l, form, layout))
             return form->scale;
@@ -220,11 +238,11 @@ static void clear_taps(struct row_plan *plan)
 }
 
 static void make(struct row_plan *plan, const struct filter *f, struct colour colour,
-                 enum row_layout layout, enum wish wish)
+                 enum row_layout layout, enum row_arithmetic preferred)
 {
     const struct colour_distance l = axes_of(f, colour);
     struct fixed_form form = {0};
-    const double scale = choose_arithmetic(plan, &form, f, &l, layout, wish);
+    const double scale = choose_arithmetic(plan, &form, f, &l, layout, preferred);
 
     clear_taps(plan);
     plan->distance = f->distance;
@@ -240,13 +258,14 @@ static void make(struct row_plan *plan, const struct filter *f, struct colour co
     if (plan->arithmetic == ROWS_TABLE)
         make_table_taps(plan, &form, f);
     else
-        make_taps(plan, &form, f, layout, sum_limit(f, &l, scale));
+        make_taps(plan, &form, f, layout,
+                  plan->arithmetic == ROWS_HALF ? HALF_TAPS : sum_limit(f, &l, scale));
 }
 
 void plan_make(struct row_plan *plan, const struct filter *f, struct colour colour,
-               enum row_layout layout, bool prefers_table)
+               enum row_layout layout, enum row_arithmetic preferred)
 {
-    make(plan, f, colour, layout, prefers_table ? WISH_TABLE : WISH_FIXED);
+    make(plan, f, colour, layout, preferred);
 }
 
 /* Blurs are the limits of the bilateral filter. */
@@ -265,7 +284,7 @@ void plan_make_words(struct row_plan *plan, const struct filter *filter, struct 
     }
     if (f.kind == FILTER_BOX)
         f.sigma_space = endless;
-    make(plan, &f, colour, layout, WISH_REAL);
+    make(plan, &f, colour, layout, ROWS_GAUSSIAN);
 }
 
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,

@@ -6,9 +6,9 @@
 
 enum row_layout plan_layout(enum frame_format format);
 
-/* @filter has a radius of 1 or more. @prefers_table: see struct row_kernels. */
+/* @filter has a radius of 1 or more. @preferred: see struct row_kernels. */
 void plan_make(struct row_plan *plan, const struct filter *filter, struct colour colour,
-               enum row_layout layout, bool prefers_table);
+               enum row_layout layout, enum row_arithmetic preferred);
 
 /* The same for frames of 16 bits, which kernels get as levels of 1/128 (row_kernels.luma16): there
  * are twice as many. In floating point, and for each kind of filter. */

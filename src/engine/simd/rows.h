@@ -25,7 +25,11 @@
  * products of weights and samples in 32 bits. Each of its planes has two 16-bit words a column:
  *     PLANE_Y0  Y + C of both pixels      PLANE_U  u less 128, twice
  *     PLANE_Y1  y less 128 of both        PLANE_V  v less 128, twice
- *     PLANE_C   U and V, each times the square root of 2 */
+ *     PLANE_C   U and V, each times the square root of 2
+ *
+ * ROWS_HALF is a fourth, likewise for ROWS_PAIR, on processors that compute in half precision
+ * (rows_half.h). Its planes are halves: PLANE_Y0 and PLANE_Y1 Y + C of even and odd pixels, PLANE_U
+ * and PLANE_V as above, and no PLANE_C. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +37,16 @@
 #include "filter/filter.h"
 
 enum row_layout { ROWS_PAIR, ROWS_SINGLE, ROWS_GREY, ROWS_N_LAYOUTS };
-enum row_arithmetic { ROWS_FIXED, ROWS_TABLE, ROWS_GAUSSIAN, ROWS_LORENTZIAN, ROWS_N_ARITHMETICS };
+enum row_arithmetic {
+    ROWS_FIXED,
+    ROWS_TABLE,
+    ROWS_HALF,
+    ROWS_GAUSSIAN,
+    ROWS_LORENTZIAN,
+    ROWS_N_ARITHMETICS
+};
 
-/* Whether planes hold floats, else 16-bit integers. */
+/* Whether planes hold floats, else words of 16 bits. */
 static inline bool row_is_real(enum row_arithmetic a)
 {
     return a == ROWS_GAUSSIAN || a == ROWS_LORENTZIAN;
@@ -49,9 +60,9 @@ static inline bool row_is_real(enum row_arithmetic a)
 
 enum row_plane { PLANE_Y0, PLANE_Y1, PLANE_C, PLANE_U, PLANE_V, ROW_PLANES };
 
-/* One row of every plane; int16_t or float, see row_is_real(). Columns are chroma columns, and
- * some before the first and behind the last are filled with the edge's colour. In layouts
- * other than ROWS_PAIR luma is PLANE_Y0 alone; in ROWS_GREY there is nothing else. */
+/* One row of every plane; int16_t, halves or float, see row_is_real(). Columns are chroma columns,
+ * and some before the first and behind the last are filled with the edge's colour. In layouts other
+ * than ROWS_PAIR luma is PLANE_Y0 alone; in ROWS_GREY there is nothing else. */
 struct row_planes {
     const void *plane[ROW_PLANES];
 };
@@ -69,10 +80,10 @@ struct row_planes {
 struct row_tap {
     int16_t dy, k;
     /* The spatial weight for TAP_EVEN, TAP_UP, TAP_DOWN, as the arithmetic wants it: ROWS_FIXED
-     * what it leaves of the range of distances, twice in one word; ROWS_GAUSSIAN an exponent;
-     * ROWS_LORENTZIAN a factor. ROWS_TABLE: distances of the column's pixels, the even one in the
-     * lower half, from the even and the odd pixel of the upper row, and from those of the lower
-     * row. */
+     * and ROWS_HALF what it leaves of the range of distances, twice in one word; ROWS_GAUSSIAN an
+     * exponent; ROWS_LORENTZIAN a factor. ROWS_TABLE: distances of the column's pixels, the even
+     * one in the lower half, from the even and the odd pixel of the upper row, and from those of
+     * the lower row. */
     union {
         uint32_t fixed[4];
         float real[3];
@@ -82,7 +93,7 @@ struct row_tap {
 /* Taps of the same kind one after the other, so that no branch depends on a single tap. */
 struct row_run {
     uint8_t pairs; /* TAP_* */
-    bool flush;    /* ROWS_FIXED: sums must be widened behind this run */
+    bool flush;    /* ROWS_FIXED, ROWS_HALF: sums must be widened behind this run */
     int16_t n_taps;
 };
 
@@ -91,7 +102,8 @@ struct row_run {
 /* Coefficients of the planes (a to f of struct colour_distance, scaled) and back. */
 struct row_scale {
     float a, b, c, d, e, f; /* plane units per level */
-    int16_t q[6];           /* the same for fixed point, in units of 1/128 */
+    int16_t q[6];           /* the same in fixed point, units of 1/128; ROWS_HALF: as halves */
+    int16_t chroma[2];      /* ROWS_HALF: how much of U and of V makes C, negative, as halves */
     float y, v, u, uv;      /* levels: y per Y; v per V; u per U, less uv per level of v */
 };
 
@@ -112,7 +124,7 @@ struct row_plan {
      * ROWS_LORENTZIAN a factor. */
     float time[FILTER_MAX_WINDOW];
     float per_unit;     /* of row_kernels.each and ROWS_FIXED: see `factors` */
-    uint16_t centre;    /* ROWS_FIXED: a pixel's weight to itself */
+    uint16_t centre;    /* ROWS_FIXED, ROWS_HALF: a pixel's weight to itself */
     int n_taps, n_runs; /* all but the column itself; of ROWS_TABLE, all */
     struct row_run run[ROW_TAPS_MAX];
     struct row_tap tap[ROW_TAPS_MAX]; /* in the order of the runs */
@@ -174,11 +186,12 @@ struct noise_sums;
 struct row_kernels {
     const char *name;  /* as in BILATCAM_CPU */
     const char *label; /* as in the manual of the processor */
-    /* By enum colour_metric; ROWS_TABLE has no DISTANCE_MANHATTAN. */
+    /* By enum colour_metric; ROWS_TABLE and ROWS_HALF have no DISTANCE_MANHATTAN. */
     void (*filter[2][ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
     /* The same with a range sigma for each pixel, and with frames before; NULL: there is none. */
     void (*each[2][ROWS_N_ARITHMETICS][ROWS_N_LAYOUTS])(const struct row_job *job);
-    bool prefers_table; /* ROWS_TABLE is quicker than ROWS_FIXED; else it is for tests, or NULL */
+    /* The quickest. ROWS_TABLE and ROWS_HALF are for tests in other sets, or NULL. */
+    enum row_arithmetic prefers;
     /* 8-bit samples to planes, [0] fixed point and [1] floating point, `n` of them rounded up to
      * whole vectors. */
     void (*luma[2])(const struct row_scale *s, const uint8_t *y, void *plane, int n);
@@ -195,6 +208,11 @@ struct row_kernels {
                        const uint8_t *v, int16_t *const plane[2], int n);
     void (*table_chroma)(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
                          int16_t *const plane[3], int n);
+    /* The same for ROWS_HALF, to halves; there is no plane[0] of chroma. */
+    void (*half_luma)(const struct row_scale *s, const uint8_t *y, const uint8_t *u,
+                      const uint8_t *v, int16_t *const plane[2], int n);
+    void (*half_chroma)(const struct row_scale *s, const uint8_t *u, const uint8_t *v,
+                        int16_t *const plane[3], int n);
     /* Every other byte; exactly 2 n bytes of the interleaved row are touched. */
     void (*split)(const uint8_t *ab, uint8_t *a, uint8_t *b, int n);
     void (*merge)(const uint8_t *a, const uint8_t *b, uint8_t *ab, int n);
@@ -227,4 +245,5 @@ extern const struct row_kernels row_kernels_c;
 extern const struct row_kernels row_kernels_avx2;
 extern const struct row_kernels row_kernels_avx512;
 extern const struct row_kernels row_kernels_vnni;
+extern const struct row_kernels row_kernels_fp16; /* if HAVE_FP16 */
 extern const struct row_kernels row_kernels_neon;

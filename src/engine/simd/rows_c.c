@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/simd/half.h"
 #include "engine/simd/rows.h"
 
 #define LANES 8
@@ -17,6 +18,9 @@ typedef struct {
 typedef struct {
     float lane[LANES / 2];
 } F;
+typedef struct {
+    uint16_t lane[LANES];
+} H;
 
 #define V_OP(name, args, expression)                                                               \
     static inline V name args                                                                      \
@@ -32,6 +36,15 @@ typedef struct {
         type r;                                                                                    \
         for (int i = 0; i < LANES / 2; i++)                                                        \
             r.lane[i] = (expression);                                                              \
+        return r;                                                                                  \
+    }
+
+#define H_OP(name, args, expression)                                                               \
+    static inline H name args                                                                      \
+    {                                                                                              \
+        H r;                                                                                       \
+        for (int i = 0; i < LANES; i++)                                                            \
+            r.lane[i] = (uint16_t)(expression);                                                    \
         return r;                                                                                  \
     }
 
@@ -192,6 +205,47 @@ static inline F f_lower_exponent(F p, F t)
     return from_bits(lower_exponent(bits(p), bits(t)));
 }
 
+static inline double value(H a, int i)
+{
+    return half_value(a.lane[i]);
+}
+
+static inline H h_load(const int16_t *p)
+{
+    H r;
+
+    memcpy(&r, p, sizeof(r));
+    return r;
+}
+
+static inline void h_store(int16_t *p, H a)
+{
+    memcpy(p, &a, sizeof(a));
+}
+
+H_OP(h_from_bits, (V a), a.lane[i])
+H_OP(h_set1, (int bits), bits)
+H_OP(h_add, (H a, H b), half_from(value(a, i) + value(b, i)))
+H_OP(h_sub, (H a, H b), half_from(value(a, i) - value(b, i)))
+H_OP(h_mul, (H a, H b), half_from(value(a, i) * value(b, i)))
+H_OP(h_fma, (H a, H b, H c), half_from(value(a, i) * value(b, i) + value(c, i)))
+HALF_OP(F, f_load_half, (const int16_t *p), (float)half_value((uint16_t)p[i]))
+
+/* The nearest integer, as that of positive numbers; 65535 beyond. */
+V_OP(h_to_u, (H a), value(a, i) < 65535.0 ? (int)rint(value(a, i)) : 65535)
+
+/* Samples less 128: of LANES bytes, and of every other one of twice as many. */
+H_OP(h_load_u8, (const uint8_t *p), half_from(p[i] - 128))
+H_OP(h_load_even_u8, (const uint8_t *p), half_from(p[2 * i] - 128))
+H_OP(h_load_odd_u8, (const uint8_t *p), half_from(p[2 * i + 1] - 128))
+
+/* LANES bytes to each of two rows, @a[half][row], of integers that are cut off. */
+static inline void i_store_u8(uint8_t *p, uint8_t *q, I a[2][2])
+{
+    v_store_u8(p, v_join(a[0][0], a[1][0]));
+    v_store_u8(q, v_join(a[0][1], a[1][1]));
+}
+
 static int32_t sad_16x16(const uint8_t *a, const uint8_t *b, size_t stride)
 {
     int32_t sum = 0;
@@ -218,6 +272,8 @@ static int32_t sad_8x8(const uint16_t *a, const uint16_t *b, size_t stride)
 #include "engine/simd/time/sads_single.h"
 
 #include "engine/simd/rows_kernels.h"
+
+#include "engine/simd/rows_half.h"
 
 /* ROWS_TABLE for one row of a column, as rows.h describes it. */
 struct table_sums {
@@ -341,4 +397,4 @@ static void table_chroma(const struct row_scale *s, const uint8_t *u, const uint
 }
 
 const struct row_kernels row_kernels_c = {
-    .name = "c", .label = "plain C", ROW_KERNELS, TABLE_KERNELS};
+    .name = "c", .label = "plain C", ROW_KERNELS, TABLE_KERNELS, HALF_KERNELS};

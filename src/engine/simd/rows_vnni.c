@@ -230,7 +230,7 @@ static void table_chroma(const struct row_scale *s, const uint8_t *u, const uint
 const struct row_kernels row_kernels_vnni = {
     .name = "vnni",
     .label = "AVX-512 VBMI+VNNI",
-    .prefers_table = true,
+    .prefers = ROWS_TABLE,
     ROW_KERNELS,
     TABLE_KERNELS,
 };

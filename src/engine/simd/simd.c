@@ -146,7 +146,7 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
     else if (words)
         plan_make_words(&s->plan, filter, in->colour, layout);
     else
-        plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers_table);
+        plan_make(&s->plan, filter, in->colour, layout, s->kernels->prefers);
     s->planned = true;
     s->each = each;
     s->words = words;

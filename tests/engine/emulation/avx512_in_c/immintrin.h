@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/simd/half.h"
+
+#define __m512h __m512i /* which older compilers have not, and none of its operations is taken */
+
 union lanes {
     __m512i i;
     __m512 f;
@@ -106,7 +110,11 @@ OF_TWO(maddubs_epi16, s16, 32,
 OF_TWO(sllv_epi16, u16, 32, b.u16[k] < 16 ? a.u16[k] << b.u16[k] : 0)
 OF_TWO(or_si512, u64, 8, a.u64[k] | b.u64[k])
 OF_TWO(xor_si512, u64, 8, a.u64[k] ^ b.u64[k])
+OF_TWO(and_si512, u64, 8, a.u64[k] & b.u64[k])
 /* Within quarters of 16 bytes. */
+OF_TWO(packs_epi32, s16, 32,
+       clamp((k % 8 < 4 ? a : b).s32[k / 8 * 4 + k % 4], INT16_MIN, INT16_MAX))
+OF_TWO(packus_epi16, u8, 64, clamp((k % 16 < 8 ? a : b).s16[k / 16 * 8 + k % 8], 0, UINT8_MAX))
 OF_TWO(unpacklo_epi8, u8, 64, (k % 2 ? b : a).u8[k / 16 * 16 + k % 16 / 2])
 OF_TWO(unpackhi_epi8, u8, 64, (k % 2 ? b : a).u8[k / 16 * 16 + 8 + k % 16 / 2])
 OF_TWO(shuffle_epi8, u8, 64, b.u8[k] & 128 ? 0 : a.u8[k / 16 * 16 + b.u8[k] % 16])
@@ -124,6 +132,10 @@ OF_FLOATS(sub_ps, a.f32[k] - b.f32[k])
 OF_FLOATS(mul_ps, a.f32[k] * b.f32[k])
 OF_FLOATS(div_ps, a.f32[k] / b.f32[k])
 OF_FLOATS(min_ps, a.f32[k] < b.f32[k] ? a.f32[k] : b.f32[k])
+
+OF_TWO(add_ph, u16, 32, half_from(half_value(a.u16[k]) + half_value(b.u16[k])))
+OF_TWO(sub_ph, u16, 32, half_from(half_value(a.u16[k]) - half_value(b.u16[k])))
+OF_TWO(mul_ph, u16, 32, half_from(half_value(a.u16[k]) * half_value(b.u16[k])))
 
 WIDEN(cvtepu8_epi16, __m256i, u16, 32, u8)
 WIDEN(cvtepu8_epi32, __m128i, u32, 16, u8)
@@ -144,6 +156,34 @@ OPERATION __m512 c_cvtepi32_ps(__m512i x)
 {
     const union lanes a = {.i = x};
     EACH(f32, 16, a.s32[k])
+    return r.f;
+}
+
+OPERATION __m512i c_fmadd_ph(__m512i x, __m512i y, __m512i z)
+{
+    const union lanes a = {.i = x}, b = {.i = y}, c = {.i = z};
+    EACH(u16, 32, half_from(half_value(a.u16[k]) * half_value(b.u16[k]) + half_value(c.u16[k])))
+    return r.i;
+}
+
+OPERATION __m512i c_cvtph_epu16(__m512i x)
+{
+    const union lanes a = {.i = x};
+    EACH(u16, 32, clamp((int64_t)rint(half_value(a.u16[k])), 0, UINT16_MAX))
+    return r.i;
+}
+
+OPERATION __m512i c_cvtepi16_ph(__m512i x)
+{
+    const union lanes a = {.i = x};
+    EACH(u16, 32, half_from(a.s16[k]))
+    return r.i;
+}
+
+OPERATION __m512 c_cvtph_ps(__m256i x)
+{
+    const union lanes a = {.half = {x}};
+    EACH(f32, 16, half_value(a.u16[k]))
     return r.f;
 }
 
@@ -179,6 +219,12 @@ OPERATION __m512 c_set1_ps(float v)
 {
     EACH(f32, 16, v)
     return r.f;
+}
+
+OPERATION __m512i c_of_epi32(const int *all)
+{
+    EACH(s32, 16, all[k])
+    return r.i;
 }
 
 OPERATION __m512i c_setr_epi64(long long a, long long b, long long c, long long d, long long e,
@@ -271,28 +317,36 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 /* The compiler may have macros for some of them. */
 #undef _mm512_add_epi16
 #undef _mm512_add_epi32
+#undef _mm512_add_ph
 #undef _mm512_add_ps
 #undef _mm512_adds_epi16
 #undef _mm512_adds_epu16
 #undef _mm512_alignr_epi32
+#undef _mm512_and_si512
 #undef _mm512_avg_epu16
 #undef _mm512_broadcast_i32x4
 #undef _mm512_castps_si512
 #undef _mm512_castsi256_si512
+#undef _mm512_castsi512_ph
 #undef _mm512_castsi512_ps
 #undef _mm512_castsi512_si256
 #undef _mm512_cvtepi16_epi32
+#undef _mm512_cvtepi16_ph
 #undef _mm512_cvtepi32_epi16
 #undef _mm512_cvtepi32_ps
 #undef _mm512_cvtepu16_epi32
 #undef _mm512_cvtepu8_epi16
 #undef _mm512_cvtepu8_epi32
+#undef _mm512_cvtph_epu16
+#undef _mm512_cvtph_ps
 #undef _mm512_cvttps_epi32
 #undef _mm512_cvtusepi16_epi8
 #undef _mm512_cvtusepi32_epi8
 #undef _mm512_div_ps
 #undef _mm512_extracti64x4_epi64
+#undef _mm512_fmadd_ph
 #undef _mm512_inserti64x4
+#undef _mm512_loadu_ph
 #undef _mm512_loadu_ps
 #undef _mm512_loadu_si512
 #undef _mm512_madd_epi16
@@ -302,12 +356,15 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #undef _mm512_max_epi32
 #undef _mm512_min_epu16
 #undef _mm512_min_ps
+#undef _mm512_mul_ph
 #undef _mm512_mul_ps
 #undef _mm512_mulhi_epu16
 #undef _mm512_mulhrs_epi16
 #undef _mm512_mullo_epi16
 #undef _mm512_or_si512
 #undef _mm512_packs_epi16
+#undef _mm512_packs_epi32
+#undef _mm512_packus_epi16
 #undef _mm512_permutex2var_epi64
 #undef _mm512_permutex2var_epi8
 #undef _mm512_permutexvar_epi32
@@ -315,6 +372,7 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #undef _mm512_set1_epi32
 #undef _mm512_set1_epi8
 #undef _mm512_set1_ps
+#undef _mm512_setr_epi32
 #undef _mm512_setr_epi64
 #undef _mm512_setzero_si512
 #undef _mm512_shuffle_epi8
@@ -326,10 +384,12 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #undef _mm512_srl_epi16
 #undef _mm512_srli_epi16
 #undef _mm512_srli_epi32
+#undef _mm512_storeu_ph
 #undef _mm512_storeu_ps
 #undef _mm512_storeu_si512
 #undef _mm512_sub_epi16
 #undef _mm512_sub_epi32
+#undef _mm512_sub_ph
 #undef _mm512_sub_ps
 #undef _mm512_subs_epi16
 #undef _mm512_subs_epu16
@@ -339,28 +399,36 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 
 #define _mm512_add_epi16 c_add_epi16
 #define _mm512_add_epi32 c_add_epi32
+#define _mm512_add_ph c_add_ph
 #define _mm512_add_ps c_add_ps
 #define _mm512_adds_epi16 c_adds_epi16
 #define _mm512_adds_epu16 c_adds_epu16
 #define _mm512_alignr_epi32 c_alignr_epi32
+#define _mm512_and_si512 c_and_si512
 #define _mm512_avg_epu16 c_avg_epu16
 #define _mm512_broadcast_i32x4 c_broadcast_i32x4
 #define _mm512_castps_si512(a) ((union lanes){.f = (a)}.i)
 #define _mm512_castsi256_si512(a) ((union lanes){.half = {(a)}}.i)
+#define _mm512_castsi512_ph(a) (a)
 #define _mm512_castsi512_ps(a) ((union lanes){.i = (a)}.f)
 #define _mm512_castsi512_si256(a) ((union lanes){.i = (a)}.half[0])
 #define _mm512_cvtepi16_epi32 c_cvtepi16_epi32
+#define _mm512_cvtepi16_ph c_cvtepi16_ph
 #define _mm512_cvtepi32_epi16 c_cvtepi32_epi16
 #define _mm512_cvtepi32_ps c_cvtepi32_ps
 #define _mm512_cvtepu16_epi32 c_cvtepu16_epi32
 #define _mm512_cvtepu8_epi16 c_cvtepu8_epi16
 #define _mm512_cvtepu8_epi32 c_cvtepu8_epi32
+#define _mm512_cvtph_epu16 c_cvtph_epu16
+#define _mm512_cvtph_ps c_cvtph_ps
 #define _mm512_cvttps_epi32 c_cvttps_epi32
 #define _mm512_cvtusepi16_epi8 c_cvtusepi16_epi8
 #define _mm512_cvtusepi32_epi8 c_cvtusepi32_epi8
 #define _mm512_div_ps c_div_ps
 #define _mm512_extracti64x4_epi64 c_extracti64x4_epi64
+#define _mm512_fmadd_ph c_fmadd_ph
 #define _mm512_inserti64x4 c_inserti64x4
+#define _mm512_loadu_ph c_loadu_si512
 #define _mm512_loadu_ps c_loadu_ps
 #define _mm512_loadu_si512 c_loadu_si512
 #define _mm512_madd_epi16 c_madd_epi16
@@ -370,12 +438,15 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #define _mm512_max_epi32 c_max_epi32
 #define _mm512_min_epu16 c_min_epu16
 #define _mm512_min_ps c_min_ps
+#define _mm512_mul_ph c_mul_ph
 #define _mm512_mul_ps c_mul_ps
 #define _mm512_mulhi_epu16 c_mulhi_epu16
 #define _mm512_mulhrs_epi16 c_mulhrs_epi16
 #define _mm512_mullo_epi16 c_mullo_epi16
 #define _mm512_or_si512 c_or_si512
 #define _mm512_packs_epi16 c_packs_epi16
+#define _mm512_packs_epi32 c_packs_epi32
+#define _mm512_packus_epi16 c_packus_epi16
 #define _mm512_permutex2var_epi64 c_permutex2var_epi64
 #define _mm512_permutex2var_epi8 c_permutex2var_epi8
 #define _mm512_permutexvar_epi32 c_permutexvar_epi32
@@ -383,6 +454,7 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #define _mm512_set1_epi32 c_set1_epi32
 #define _mm512_set1_epi8 c_set1_epi8
 #define _mm512_set1_ps c_set1_ps
+#define _mm512_setr_epi32(...) c_of_epi32((const int[16]){__VA_ARGS__})
 #define _mm512_setr_epi64 c_setr_epi64
 #define _mm512_setzero_si512() c_set1_epi32(0)
 #define _mm512_shuffle_epi8 c_shuffle_epi8
@@ -394,10 +466,12 @@ OPERATION __m512i c_dpwssd(__m512i sum, __m512i x, __m512i y)
 #define _mm512_srl_epi16 c_srl_epi16
 #define _mm512_srli_epi16 c_srli_epi16
 #define _mm512_srli_epi32 c_srli_epi32
+#define _mm512_storeu_ph c_storeu_si512
 #define _mm512_storeu_ps c_storeu_ps
 #define _mm512_storeu_si512 c_storeu_si512
 #define _mm512_sub_epi16 c_sub_epi16
 #define _mm512_sub_epi32 c_sub_epi32
+#define _mm512_sub_ph c_sub_ph
 #define _mm512_sub_ps c_sub_ps
 #define _mm512_subs_epi16 c_subs_epi16
 #define _mm512_subs_epu16 c_subs_epu16
