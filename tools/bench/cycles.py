@@ -23,6 +23,7 @@ SETS = {
     'avx2': ([('fixed_pair_rows', 64)], INTEL + AMD),
     'avx512': ([('fixed_pair_rows', 128)], WIDE),
     'vnni': ([('table_pair_rows', 128)], WIDE),
+    'fp16': ([('half_pair_rows', 128)], ['sapphirerapids']),
     'neon': ([('fixed_pair_rows', 32)], ['cortex-a76', 'neoverse-n1']),
 }
 
@@ -48,20 +49,22 @@ def assembly(folder, name):
 
 
 def longest_loop(text, function, comment):
-    """The longest loop of a function that has no loop inside."""
+    """The longest loop of a function that has no other jump inside."""
     body = re.search(rf'^{function}(?:\.\w+)*:\n(.*?)^\s*\.size\s+{function}', text, re.M | re.S)
     if not body:
         sys.exit(f'cycles.py: there is no function {function}')
     lines = [line.split(comment)[0].strip() if not line.lstrip().startswith('#') else ''
              for line in body.group(1).splitlines()]
-    label, loops = {}, []
+    label, loops, jumps = {}, [], []
     for i, line in enumerate(lines):
         if re.fullmatch(r'[.\w]+:', line):
             label[line[:-1]] = i
         jump = re.match(r'(?:j\w+|b\w*(?:\.\w+)?|cbn?z\s+\w+,|tbn?z\s+\w+,.*,)\s+(\.L\w+)$', line)
+        if jump:
+            jumps.append(i)
         if jump and jump.group(1) in label:
             loops.append((label[jump.group(1)], i))
-    inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+    inner = [(first, last) for first, last in loops if not any(first <= i < last for i in jumps)]
     first, last = max(inner, key=lambda loop: loop[1] - loop[0])
     return [x for x in lines[first:last + 1] if x and not x.startswith('.')]
 
