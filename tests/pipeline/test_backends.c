@@ -75,7 +75,7 @@ static void test_sources(void **state)
         {"./x", &source_y4m},
         {"../Camera [1]", &source_y4m},
         {"folder/clip.mp4", &source_y4m},
-        {"/tmp/x", &source_y4m},
+        {"/no-such-folder/x", &source_y4m},
         {"/dev/stdin", &source_y4m},
         {"/dev/fd/3", &source_y4m},
         {"/dev/shm/x.y4m", &source_y4m},
