@@ -80,6 +80,8 @@ static const struct rung rungs[] = {
     {"fused words, grey", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_GREY},
     {"fused fp32, 444", rung_fused_fp32, .min_radius = 1, .max_radius = 32, .format = FRAME_I444},
     {"fused words, 444", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_I444},
+    {"fused fp32, 422p", rung_fused_fp32, .min_radius = 1, .max_radius = 32, .format = FRAME_I422},
+    {"fused words, 422p", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_I422},
     {"fused words, y16", rung_words, .min_radius = 1, .max_radius = 32, .format = FRAME_GREY16},
     {"fused words, y16, lorentzian", rung_words, RANGE_LORENTZIAN, 1, 32, .format = FRAME_GREY16},
     {"gaussian, y16", rung_words_blur, .min_radius = 1, .max_radius = 32, .kind = FILTER_GAUSSIAN,

@@ -22,10 +22,10 @@
 struct capture_request {
     const struct source_ops *ops;
     char name[SOURCE_NAME_MAX];
-    int width, height;   /* 0 = the source's choice */
-    struct fraction fps; /* 0/0 = the source's choice */
-    int format;          /* enum frame_format; -1 = the source's choice */
-    int levels[2];       /* as in struct stretch */
+    int width, height;               /* 0 = the source's choice */
+    struct fraction fps;             /* 0/0 = the source's choice */
+    int format;                      /* enum frame_format; -1 = the source's choice */
+    int levels[2];                   /* as in struct stretch */
     const struct jpeg_device *jpegs; /* NULL: the CPU decodes all */
 };
 

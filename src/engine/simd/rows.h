@@ -13,12 +13,12 @@
  * serves the four pixel pairs between two chroma columns, which share dC, dU and dV.
  * Sums of w dY, w dU and w dV are collected, and the mean is the centre plus their quotient.
  *
- * Two kinds of arithmetic: ROWS_FIXED is 16-bit fixed point with saturation (rows_fixed.h), the
- * quick one; ROWS_GAUSSIAN and ROWS_LORENTZIAN are single precision floating point (rows_float.h)
- * for filters that 16 bits do not hold. Both are written once in terms of a few vector operations
- * that each instruction set defines in its own file, use no operation whose result may differ
- * between processors, and therefore agree to the bit on all of them. plan.c decides which one a
- * filter gets.
+ * Two kinds of arithmetic are for all layouts: ROWS_FIXED is 16-bit fixed point with saturation
+ * (rows_fixed.h), the quick one; ROWS_GAUSSIAN and ROWS_LORENTZIAN are single precision floating
+ * point (rows_float.h) for filters that 16 bits do not hold. Both are written once in terms of a
+ * few vector operations that each instruction set defines in its own file, use no operation whose
+ * result may differ between processors, and therefore agree to the bit on all of them. plan.c
+ * decides which one a filter gets, also by which one is the quickest of the set.
  *
  * ROWS_TABLE is a third for ROWS_PAIR alone, on processors that look up many weights of a table
  * at once (rows_vnni.c; rows_c.c shows it plainly). It filters two rows at a time and sums exact
