@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,22 @@ struct worker {
     struct workers *pool;
     int index;
     pthread_t thread;
+    pthread_cond_t job_ready;
 };
 
 struct workers {
     pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t job_ready, job_done;
+    pthread_cond_t job_done;
     bool stop;
     void (*fn)(void *arg, int worker, int item);
     void *arg;
     int next, n_items; /* the next item to hand out, and how many there are */
     int n_left;        /* items not yet finished */
     int n_started;     /* threads in `worker`, the caller not among them */
+
+    /* The caller's own: */
+    int n_used;     /* threads in `worker` that get work */
+    int caller_cpu; /* that these were kept off; -1: none */
     struct worker worker[];
 };
 
@@ -43,14 +49,14 @@ static void work(struct workers *w, int index)
 
 static void *worker_main(void *arg)
 {
-    const struct worker *self = arg;
+    struct worker *self = arg;
     struct workers *w = self->pool;
 
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         work(w, self->index);
         if (!w->stop)
-            (void)pthread_cond_wait(&w->job_ready, &w->lock);
+            (void)pthread_cond_wait(&self->job_ready, &w->lock);
     }
     (void)pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -65,12 +71,56 @@ static int start_threads(struct workers *w, const char *name, int n)
 
         self->pool = w;
         self->index = w->n_started + 1;
+        (void)pthread_cond_init(&self->job_ready, NULL);
         (void)snprintf(thread_name, sizeof(thread_name), "%s-%d", name, self->index);
         r = thread_start(&self->thread, thread_name, worker_main, self);
-        if (r)
+        if (r) {
+            (void)pthread_cond_destroy(&self->job_ready);
             return r;
+        }
     }
     return 0;
+}
+
+static int nth_cpu(const cpu_set_t *set, int n)
+{
+    int cpu = 0;
+
+    while (!CPU_ISSET(cpu, set) || n-- > 0)
+        cpu++;
+    return cpu;
+}
+
+static void run_on(struct worker *worker, const cpu_set_t *set)
+{
+    (void)pthread_setaffinity_np(worker->thread, sizeof(*set), set);
+}
+
+/* Keeps the threads off the caller's processor, and from each other's if they are as many as there
+ * are processors. By itself the system may wake a thread on that of its waker or of another one,
+ * and where none is idle, if only because of programs that are niced, leaves it waiting there until
+ * the job is done. */
+static void spread(struct workers *w)
+{
+    const int cpu = sched_getcpu();
+    cpu_set_t others;
+    int n;
+
+    if (!w->n_used || cpu < 0 || cpu == w->caller_cpu ||
+        sched_getaffinity(0, sizeof(others), &others))
+        return;
+    CPU_CLR(cpu, &others);
+    n = CPU_COUNT(&others);
+    if (n < w->n_used)
+        return;
+    for (int i = 0; i < w->n_used; i++) {
+        cpu_set_t own;
+
+        CPU_ZERO(&own);
+        CPU_SET(nth_cpu(&others, i), &own);
+        run_on(&w->worker[i], w->n_used == n ? &own : &others);
+    }
+    w->caller_cpu = cpu;
 }
 
 int workers_create(struct workers **ret, const char *name, int n_threads)
@@ -81,14 +131,15 @@ int workers_create(struct workers **ret, const char *name, int n_threads)
 
     if (!w)
         return -ENOMEM;
+    w->caller_cpu = -1;
     (void)pthread_mutex_init(&w->lock, NULL);
-    (void)pthread_cond_init(&w->job_ready, NULL);
     (void)pthread_cond_init(&w->job_done, NULL);
     r = start_threads(w, name, n);
     if (r) {
         workers_destroy(w);
         return r;
     }
+    w->n_used = n;
     *ret = w;
     return 0;
 }
@@ -99,25 +150,41 @@ void workers_destroy(struct workers *w)
         return;
     (void)pthread_mutex_lock(&w->lock);
     w->stop = true;
-    (void)pthread_cond_broadcast(&w->job_ready);
-    (void)pthread_mutex_unlock(&w->lock);
     for (int i = 0; i < w->n_started; i++)
+        (void)pthread_cond_signal(&w->worker[i].job_ready);
+    (void)pthread_mutex_unlock(&w->lock);
+    for (int i = 0; i < w->n_started; i++) {
         (void)pthread_join(w->worker[i].thread, NULL);
+        (void)pthread_cond_destroy(&w->worker[i].job_ready);
+    }
     (void)pthread_cond_destroy(&w->job_done);
-    (void)pthread_cond_destroy(&w->job_ready);
     (void)pthread_mutex_destroy(&w->lock);
     free(w);
+}
+
+void workers_use(struct workers *w, int n_threads)
+{
+    if (w->n_used != n_threads - 1)
+        w->caller_cpu = -1;
+    w->n_used = n_threads - 1;
+}
+
+int workers_used(const struct workers *w)
+{
+    return 1 + w->n_used;
 }
 
 void workers_run(struct workers *w, void (*fn)(void *arg, int worker, int item), void *arg,
                  int n_items)
 {
+    spread(w);
     (void)pthread_mutex_lock(&w->lock);
     w->fn = fn;
     w->arg = arg;
     w->next = 0;
     w->n_items = w->n_left = n_items;
-    (void)pthread_cond_broadcast(&w->job_ready);
+    for (int i = 0; i < w->n_used && i < n_items - 1; i++)
+        (void)pthread_cond_signal(&w->worker[i].job_ready);
     work(w, 0);
     while (w->n_left > 0)
         (void)pthread_cond_wait(&w->job_done, &w->lock);

@@ -23,7 +23,7 @@ struct engine;
 struct jpeg_device;
 
 struct engine_config {
-    int threads;     /* CPU threads to use; 0 = one per online CPU */
+    int threads;     /* CPU threads to use; 0 = up to one per online CPU, see struct engine */
     bool autotune;   /* a GPU may be timed for what suits it, and that kept on disk */
     char device[32]; /* which GPU: its number or PCI bus ID; "" = auto */
 };
@@ -96,6 +96,9 @@ struct engine_ops {
 struct engine {
     const struct engine_ops *ops;
     int depth;        /* frames that may be in flight, at least 1 */
+    int threads_most; /* CPU threads, where their number was left to it; else 0 */
+    int threads;      /* how many filter the next frame; its user may change that where it has
+                       * `threads_most`, to 1 or more */
     char device[128]; /* "NVIDIA H200", "2 threads, AVX2" */
 };
 

@@ -217,6 +217,8 @@ static int start_job(struct filtering *f, struct slot *slot)
     }
     j->filter = ladder_filter(&w.filter, w.radius_min, j->rung);
     j->submitted = j->rung > 0;
+    if (f->engine->threads_most)
+        f->engine->threads = f->threads.n ? f->threads.n : f->engine->threads_most;
     shown = j->submitted && !j->probe;
     slot->queue_ns = j->t_start_ns - slot->t_ready_ns;
     slot->radius = shown ? j->filter.radius : 0;
@@ -281,6 +283,17 @@ static void log_ladder(struct filtering *f, const struct filter *asked, const st
                  "what moves is followed");
 }
 
+/* Only live video that has a budget is filtered with fewer threads than there are. */
+static void count_threads(struct filtering *f, const struct job *j)
+{
+    const struct governor *g = &f->governor;
+
+    j->slot->threads = j->submitted && f->engine->threads_most ? f->engine->threads : 0;
+    if (j->slot->threads)
+        (void)thread_count_step(&f->threads, f->engine->threads_most, j->slot->filter_ns,
+                                j->slot->budget_ns, g->passing || g->limit < g->config.ladder.top);
+}
+
 static void govern(struct filtering *f, const struct job *j)
 {
     struct stream *s = f->stream;
@@ -306,6 +319,7 @@ static void govern(struct filtering *f, const struct job *j)
         (void)governor_step(&f->governor, &sample);
         slot->budget_ns = governor_budget_ns(&f->governor);
     }
+    count_threads(f, j);
     log_passing(f, &w);
     log_ladder(f, &w.filter, &j->filter);
 }

@@ -12,6 +12,7 @@
 #include "base/flips.h"
 #include "engine/engine.h"
 #include "filter/governor.h"
+#include "filter/thread_count.h"
 #include "pipeline/fan.h"
 #include "pipeline/restart.h"
 #include "pipeline/stream.h"
@@ -46,6 +47,7 @@ struct filtering {
     struct rebuild *rebuild;       /* under way, or NULL */
     struct retry retry;            /* of the engine; of `rebuild` while that is under way */
     struct governor governor;
+    struct thread_count threads; /* of an engine that leaves their number to us */
     /* For the log: whether frames pass unfiltered, are filtered each by itself though a mean was
      * asked for, or are averaged without a search for motion. */
     struct flips passing, alone, searchless;

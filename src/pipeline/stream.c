@@ -390,6 +390,7 @@ void stream_fill_status(struct stream *s, struct status *ret)
     ret->sigma_space = s->request.filter.sigma_space;
     ret->budget_ns = s->feedback.budget_ns;
     ret->temporal = s->request.filter.temporal > 1 ? s->request.filter.temporal : 1;
+    ret->threads = s->feedback.threads;
     ret->noise = s->feedback.noise;
     ret->frames_averaged = fmax(s->feedback.frames, 1.0);
     (void)snprintf(ret->search, sizeof(ret->search), "%s",

@@ -129,6 +129,7 @@ struct stream_feedback {
     int64_t budget_ns;    /* the added latency that it was held to; 0 = none */
     double noise, frames; /* as in struct engine_report */
     const char *search;   /* as in struct slot */
+    int threads;          /* likewise */
 };
 
 void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback);

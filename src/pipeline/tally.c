@@ -126,6 +126,7 @@ static void account(struct tally *t, const struct slot *slot, int64_t t_write_ns
         .noise = slot->noise,
         .frames = slot->frames,
         .search = slot->search,
+        .threads = slot->threads,
     };
     int64_t spans[N_SPANS];
 

@@ -149,8 +149,9 @@ static void put_line(struct trace *t, const char *line, int n)
 
 void trace_begin(struct trace *t)
 {
-    static const char columns[] = "t_ms,seq,radius_requested,radius,wait_ms,convert_ms,filter_ms,"
-                                  "write_ms,latency_ms,budget_ms,camera_ms,added_ms,search,mean\n";
+    static const char columns[] =
+        "t_ms,seq,radius_requested,radius,wait_ms,convert_ms,filter_ms,"
+        "write_ms,latency_ms,budget_ms,camera_ms,added_ms,search,mean,threads\n";
 
     if (t)
         put_line(t, columns, (int)sizeof(columns) - 1);
@@ -167,10 +168,10 @@ void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns
                  slot->raw.seq, slot->radius_requested, slot->radius);
     for (int i = 0; i <= SPAN_LATENCY; i++)
         n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f", (double)span_ns[i] / 1e6);
-    n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f,%.3f,%.3f,%d,%d\n",
+    n += snprintf(line + n, sizeof(line) - (size_t)n, ",%.3f,%.3f,%.3f,%d,%d,%d\n",
                   (double)slot->budget_ns / 1e6, (double)span_ns[SPAN_CAMERA] / 1e6,
                   (double)span_ns[SPAN_ADDED] / 1e6, !strcmp(slot->search, "on"),
-                  *slot->search && strcmp(slot->search, "none"));
+                  *slot->search && strcmp(slot->search, "none"), slot->threads);
     put_line(t, line, n);
 }
 

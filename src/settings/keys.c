@@ -219,7 +219,8 @@ const struct key key_table[] = {
      FIELD(threads),
      .default_text = "0",
      .max = 256,
-     .help = "CPU threads of the simd engine; 0 is one per core"},
+     .help = "CPU threads of the simd engine; 0 is as many as the latency budget needs, one per "
+             "core at most"},
     {.name = "autotune",
      .argument = "yes|no",
      .type = KEY_BOOL,

@@ -49,6 +49,11 @@ const struct figure figure_table[] = {
      .property = "DeviceUsed",
      TEXT(device),
      .help = "the GPU or the processor that it filters on"},
+    {.json = "threads",
+     INT(threads),
+     .help =
+         "CPU threads that filtered the last frame, where threads = 0 leaves their number to the "
+         "latency budget; else 0"},
     {.json = "width", INT(width), .unit = "pixels", .help = "width of the picture"},
     {.json = "height", INT(height), .unit = "pixels", .help = "height of the picture"},
     {.json = "fps",

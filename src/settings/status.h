@@ -30,6 +30,7 @@ struct status {
     uint64_t n_rounds;  /* of the outputs: grows all the time, with and without pictures */
 
     char engine[16], device[128]; /* what filters now */
+    int threads; /* of the CPU that filter, where the engine has their number from the budget; 0 */
     int width, height;
     char format_in[8], format_out[8];
 

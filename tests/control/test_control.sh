@@ -235,7 +235,7 @@ END
     refused 1 "snapshot 'a/b': must be a plain file name" "$ctl" snapshot a/b
     refused 1 "snapshot 'full': No space left" "$ctl" snapshot full
     run 0 "$ctl" stats
-    expect out '^\{"engine": "simd", "device": "Caf\? processor", "width": 0, .*"reconnects": 1\}$' stats
+    expect out '^\{"engine": "simd", "device": "Caf\? processor", "threads": 0, "width": 0, .*"reconnects": 1\}$' stats
     [ "$(busctl --user --json=short call "$name" "$path" "$name" GetStatistics |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["data"][0])')" = "$(cat out)" ] && ok ||
         bad GetStatistics

@@ -47,7 +47,7 @@ static void test_json(void **state)
 {
     static const char expected[] =
         "{\"engine\": \"simd\", \"device\": \"a \\\"b\\\" \\\\ \\u000a\\u007f\\u009b\xc3\xa9?\", "
-        "\"width\": 64, \"height\": 48, \"fps\": 2.000, "
+        "\"threads\": 3, \"width\": 64, \"height\": 48, \"fps\": 2.000, "
         "\"format_in\": \"yuyv\", \"format_out\": \"yu12\", \"outputs\": \"null:: 3 frames\", "
         "\"frames_in\": 12, \"frames_out\": 3, \"frames_dropped\": 1, \"frames_bad\": 2, "
         "\"radius_requested\": 5, \"radius_min_used\": 2, \"radius_last\": 4, "
@@ -84,6 +84,7 @@ static void test_json(void **state)
     (void)snprintf(status.format_in, sizeof(status.format_in), "yuyv");
     (void)snprintf(status.format_out, sizeof(status.format_out), "yu12");
     (void)snprintf(status.outputs, sizeof(status.outputs), "null:: 3 frames");
+    status.threads = 3;
     status.width = 64;
     status.height = 48;
     stats_fill_status(&s, 2000000000, &status);

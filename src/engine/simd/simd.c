@@ -91,6 +91,8 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
     s->n_threads = config->threads > 0 ? config->threads : online_cpus();
     s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
     s->blur = calloc((size_t)s->n_threads, sizeof(s->blur[0]));
+    s->base.threads = s->n_threads;
+    s->base.threads_most = config->threads > 0 ? 0 : s->n_threads;
     r = s->band && s->blur ? workers_create(&s->workers, "filter", s->n_threads) : -ENOMEM;
     if (r == 0)
         r = history_create(&s->history, s->workers, s->n_threads, kernels);
@@ -159,7 +161,7 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
  * every thread to get some. */
 static int choose_band_rows(const struct simd *s, const struct frame *in)
 {
-    const int share = (in->height + s->n_threads - 1) / s->n_threads;
+    const int n = workers_used(s->workers), share = (in->height + n - 1) / n;
     const int most = band_rows(&s->plan, in, s->input.n_frames);
 
     return share >= most ? most : (share + 1) / 2 * 2;
@@ -177,7 +179,7 @@ static void run_band(void *arg, int worker, int item)
 /* To begin with, a band takes as many rows as the window has; few bands are to share that out. */
 static int blur_band_rows(const struct simd *s, const struct frame *in)
 {
-    const int share = (in->height + 2 * s->n_threads - 1) / (2 * s->n_threads);
+    const int n = 2 * workers_used(s->workers), share = (in->height + n - 1) / n;
 
     return (share < BLUR_ROWS_LEAST ? BLUR_ROWS_LEAST : share + 1) / 2 * 2;
 }
@@ -235,6 +237,7 @@ static int simd_submit(struct engine *e, const struct frame *in, struct frame *o
         return -EBUSY;
     if (!engine_takes(in->format, filter))
         return -EINVAL;
+    workers_use(s->workers, s->base.threads);
     if (filter->kind != FILTER_BILATERAL && filter->radius > 0 &&
         format_table[in->format].bytes == 1)
         return submit_blur(s, in, out, filter);

@@ -272,7 +272,7 @@ static void begin_band(void *arg, int worker, int item)
 static int strip_width(const struct history *h)
 {
     const int width = h->in->width, least = (width + MEAN_STRIP - 1) / MEAN_STRIP;
-    const int strips = h->n_threads > 4 ? 3 * least : least;
+    const int strips = workers_used(h->workers) > 4 ? 3 * least : least;
 
     return (width + strips * MOTION_BLOCK - 1) / (strips * MOTION_BLOCK) * MOTION_BLOCK;
 }
@@ -295,8 +295,8 @@ static void average_part(void *arg, int worker, int item)
 static void average_all(struct history *h)
 {
     const int width = strip_width(h), strips = (h->in->width + width - 1) / width;
-    const int bands = (h->in->height + BAND - 1) / BAND;
-    const int wanted = h->n_threads > 1 ? (4 * h->n_threads + strips - 1) / strips : 1;
+    const int bands = (h->in->height + BAND - 1) / BAND, n = workers_used(h->workers);
+    const int wanted = n > 1 ? (4 * n + strips - 1) / strips : 1;
     const int parts = wanted < bands ? wanted : bands;
 
     h->part_rows = (bands + parts - 1) / parts * BAND;
