@@ -79,7 +79,8 @@ wait_exit() {
 
 # --- bilatcam ------------------------------------------------------------------------
 
-settings=(--radius 2 --sigma-color 40 --temporal 1)
+# The smallest filter, for most of the machine's time is what that takes.
+settings=(--radius 1 --sigma-color 40 --temporal 1)
 
 # start_bilatcam OPTION...: in the background; its process is $bilatcam_pid. A shell
 # starts what it puts in the background with SIGINT ignored; env undoes that.
