@@ -59,7 +59,10 @@ struct cuda_engine {
     struct autotune autotune;
     struct pinned *pinned;
     size_t n_pinned;
-    int gpu; /* its number */
+    size_t size_told; /* of all pictures on the device when memory was told */
+    uint64_t memory;  /* of the device, that the process has; 0 = not known */
+    int gpu;          /* its number */
+    char bus[20];     /* and PCI bus ID */
     bool started;
     bool lost;
 };
@@ -194,6 +197,7 @@ static int start_work(struct cuda_engine *e, const char *wanted, struct gpu *gpu
     e->gpu = find_gpu(gpu, wanted, e->base.device, sizeof(e->base.device), err);
     if (e->gpu < 0)
         return e->gpu;
+    memcpy(e->bus, gpu->bus, sizeof(e->bus));
     status = cudaSetDevice(e->gpu);
     if (status == cudaSuccess)
         status = cudaFree(NULL);
@@ -431,13 +435,29 @@ static void cuda_forget(struct engine *base)
     past_forget(&((struct cuda_engine *)base)->past.chain);
 }
 
+/* Asks how much memory the process has, if that of pictures changed. Each slot gets its own with
+ * its first frame, so the time to ask is when all had their turn. */
+static void measure_memory(struct cuda_engine *e)
+{
+    size_t size = e->past.size;
+
+    for (int i = 0; i < DEPTH; i++)
+        size += e->slots[i].size;
+    if (e->first != 0 || size == e->size_told)
+        return;
+    e->memory = gpu_own_memory(e->bus);
+    e->size_told = size;
+}
+
 static void cuda_report(struct engine *base, struct engine_report *ret)
 {
-    const struct slot *s = ((struct cuda_engine *)base)->collected;
+    struct cuda_engine *e = (struct cuda_engine *)base;
 
     *ret = (struct engine_report){0};
-    if (s)
-        time_knowledge_tell(&s->knowledge, ret);
+    if (e->collected)
+        time_knowledge_tell(&e->collected->knowledge, ret);
+    measure_memory(e);
+    ret->device_memory = e->memory;
 }
 
 const struct engine_ops engine_cuda = {

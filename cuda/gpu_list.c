@@ -1,10 +1,11 @@
-/* What CUDA sees, and how much of its memory is free as NVIDIA's management library tells, which
- * comes with the driver and makes no context on a GPU to say so. */
+/* What CUDA sees, and how much of its memory is free or this process', as NVIDIA's management
+ * library tells, which comes with the driver and makes no context on a GPU to say so. */
 #include "cuda/gpu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 
@@ -14,6 +15,14 @@
 struct nvml_memory {
     unsigned long long total, free, used;
 };
+
+struct nvml_process {
+    unsigned int pid;
+    unsigned long long memory; /* bytes; all bits set = not known */
+    unsigned int gpu_instance, compute_instance;
+};
+
+#define PROCESSES_MAX 256 /* on one GPU */
 
 struct nvml {
     void *library;
@@ -43,6 +52,12 @@ static bool nvml_open(struct nvml *m)
     return false;
 }
 
+static void nvml_close(struct nvml *m)
+{
+    (void)m->shutdown();
+    (void)dlclose(m->library);
+}
+
 static void ask_for_room(struct gpu *gpus, int n)
 {
     struct nvml m;
@@ -56,8 +71,36 @@ static void ask_for_room(struct gpu *gpus, int n)
         if (!m.by_bus(gpus[i].bus, &device) && !m.memory(device, &memory))
             gpus[i].free = memory.free;
     }
-    (void)m.shutdown();
-    (void)dlclose(m.library);
+    nvml_close(&m);
+}
+
+static uint64_t own_memory_on(const struct nvml *m, void *device)
+{
+    int (*list)(void *device, unsigned int *n, struct nvml_process *ret);
+    struct nvml_process processes[PROCESSES_MAX];
+    unsigned int n = PROCESSES_MAX;
+
+    if (!find(m->library, "nvmlDeviceGetComputeRunningProcesses_v2", &list) ||
+        list(device, &n, processes))
+        return 0;
+    for (unsigned int i = 0; i < n; i++)
+        if (processes[i].pid == (unsigned int)getpid())
+            return processes[i].memory == ~0ULL ? 0 : processes[i].memory;
+    return 0;
+}
+
+uint64_t gpu_own_memory(const char *bus)
+{
+    struct nvml m;
+    void *device;
+    uint64_t bytes = 0;
+
+    if (!nvml_open(&m))
+        return 0;
+    if (!m.by_bus(bus, &device))
+        bytes = own_memory_on(&m, device);
+    nvml_close(&m);
+    return bytes;
 }
 
 static int find_driver(struct error *err)

@@ -24,7 +24,7 @@ static const struct line {
     {"frames/s", "{FpsMeasured}"},
     {"latency", "{LatencyP50Ms} ms, p99 {LatencyP99Ms} ms, since the camera's stamp"},
     {"added", "{AddedP50Ms} ms, p99 {AddedP99Ms} ms, without the camera's own {CameraDelayMs} ms"},
-    {"cpu", "{ProcessorPercent}"},
+    {"cpu", "{ProcessorPercent}{, gpu memory GpuMemoryMib}"},
     {"frames", "{FramesIn} in, {FramesOut} out, {FramesDropped} dropped, {FramesBad} damaged"},
 };
 
@@ -51,19 +51,19 @@ static const char *find(const struct ctl_properties *p, const char *name)
     return NULL;
 }
 
-/* @value of the property called @name. */
-static void put_value(const char *name, const char *value, FILE *out)
+/* What is said of @value of the property called @name. */
+static void say_value(char *text, size_t size, const char *name, const char *value)
 {
     const struct figure *f = figure_find(name);
 
     if (f && f->zero && strtod(value, NULL) > 0.0)
-        fprintf(out, "%.1f %s", strtod(value, NULL), f->unit);
+        (void)snprintf(text, size, "%.1f %s", strtod(value, NULL), f->unit);
     else if (f && f->zero)
-        fputs(f->zero, out);
+        (void)snprintf(text, size, "%s", f->zero);
     else if (f && *figure_signature(f) == 'd')
-        fprintf(out, "%.1f", strtod(value, NULL));
+        (void)snprintf(text, size, "%.1f", strtod(value, NULL));
     else
-        fputs(f && f->negative && *value == '-' ? f->negative : value, out);
+        (void)snprintf(text, size, "%s", f && f->negative && *value == '-' ? f->negative : value);
 }
 
 /* The property that @text, "{before Name}", stands for. Returns its end. */
@@ -72,13 +72,13 @@ static const char *put_property(const struct ctl_properties *p, const char *text
     const size_t n_before = strcspn(text + 1, LETTERS);
     const char *const from = text + 1 + n_before, *const end = strchr(from, '}');
     const char *value;
-    char name[64];
+    char name[64], said[CTL_VALUE_SIZE];
 
     (void)snprintf(name, sizeof(name), "%.*s", (int)(end - from), from);
     value = find(p, name);
-    if (value && *value)
-        fprintf(out, "%.*s", (int)n_before, text + 1);
-    put_value(name, value ? value : "", out);
+    say_value(said, sizeof(said), name, value ? value : "");
+    if (*said)
+        fprintf(out, "%.*s%s", (int)n_before, text + 1, said);
     return end;
 }
 
@@ -108,12 +108,11 @@ static bool is_told(const char *name)
 
 static void print_figure(const struct figure *f, const char *value, FILE *out)
 {
-    char label[64];
+    char label[64], said[CTL_VALUE_SIZE];
 
     control_key_name(f->property, label, sizeof(label));
-    fprintf(out, "%-11s ", label);
-    put_value(f->property, value, out);
-    fprintf(out, "%s%s\n", f->unit ? " " : "", f->unit ? f->unit : "");
+    say_value(said, sizeof(said), f->property, value);
+    fprintf(out, "%-11s %s%s%s\n", label, said, f->unit ? " " : "", f->unit ? f->unit : "");
 }
 
 void ctl_print_status(const struct ctl_properties *p, FILE *out)

@@ -5,11 +5,12 @@
 
 /* Keys and figures; should a newer daemon have more, the rest is left out. */
 #define CTL_MAX_PROPERTIES 128
+#define CTL_VALUE_SIZE 256
 
 struct ctl_properties {
     int n;
     struct ctl_property {
-        char name[64], value[256];
+        char name[64], value[CTL_VALUE_SIZE];
     } list[CTL_MAX_PROPERTIES];
 };
 

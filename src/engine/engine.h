@@ -28,7 +28,7 @@ struct engine_config {
     char device[32]; /* which GPU: its number or PCI bus ID; "" = auto */
 };
 
-/* What an engine learns of the pictures. */
+/* What an engine learns of the pictures, and what it takes. */
 struct engine_report {
     double noise;  /* standard deviation of one channel, levels; 0 = not measured */
     double frames; /* that a pixel is the mean of, on average; 0 = each picture by itself */
@@ -36,6 +36,9 @@ struct engine_report {
     /* The same for each block, as in struct frame. NULL: there are none. Valid until the next
      * submit, collect, pass or destroy. */
     const uint8_t *counts;
+
+    /* Bytes of the device's memory that the engine's process has; 0 = not known, or no device. */
+    uint64_t device_memory;
 };
 
 struct engine_ops {
@@ -88,7 +91,8 @@ struct engine_ops {
      * frames to come. Those in flight are from before, and are finished. */
     void (*forget)(struct engine *e);
 
-    /* What is known since the frame that was collected last, or nothing (all 0). */
+    /* What is known since the frame that was collected last, or nothing (all 0). It may take the
+     * time of a frame where memory grew with one before. */
     void (*report)(struct engine *e, struct engine_report *ret);
 };
 

@@ -132,6 +132,7 @@ static int collect(struct filtering *f, const struct job *j)
     if (r || j->probe)
         return r;
     f->engine->ops->report(f->engine, &report);
+    stream_set_device_memory(f->stream, report.device_memory);
     slot->noise = report.noise;
     slot->frames = report.frames;
     slot->out.counts = report.counts ? slot->counts : NULL;

@@ -29,6 +29,7 @@ struct stream {
     enum stream_state state;
     char reason[320]; /* why the camera is lost */
     char engine[16], device[128];
+    uint64_t device_memory;
     struct stream_output outputs[STREAM_MAX_OUTPUTS];
     int n_outputs;
     uint64_t n_rounds;
@@ -272,6 +273,14 @@ void stream_set_engine(struct stream *s, const char *engine, const char *device)
     lock(s);
     (void)snprintf(s->engine, sizeof(s->engine), "%s", engine);
     (void)snprintf(s->device, sizeof(s->device), "%s", device);
+    s->device_memory = 0;
+    unlock(s);
+}
+
+void stream_set_device_memory(struct stream *s, uint64_t bytes)
+{
+    lock(s);
+    s->device_memory = bytes;
     unlock(s);
 }
 
@@ -383,6 +392,7 @@ void stream_fill_status(struct stream *s, struct status *ret)
     tell_outputs(s, ret->outputs, sizeof(ret->outputs));
     memcpy(ret->engine, s->engine, sizeof(ret->engine));
     memcpy(ret->device, s->device, sizeof(ret->device));
+    ret->gpu_memory_mib = (double)s->device_memory / 0x1p20;
     ret->asleep = s->state == STREAM_ASLEEP;
     ret->readers = count_readers(s);
     ret->n_rounds = s->n_rounds;

@@ -103,8 +103,12 @@ enum stream_state stream_state(struct stream *s);
 /* Whether what was captured at @t_capture_ns is from before pictures last stopped. */
 bool stream_outdated(struct stream *s, int64_t t_capture_ns);
 
-/* What filters now. Context: main when it opens the stage, then the filter thread. */
+/* What filters now; how much memory it takes is not known yet. Context: main when it opens the
+ * stage, then the filter thread. */
 void stream_set_engine(struct stream *s, const char *engine, const char *device);
+
+/* As in struct engine_report. Context: the filter thread. */
+void stream_set_device_memory(struct stream *s, uint64_t bytes);
 
 #define STREAM_MAX_OUTPUTS 9
 

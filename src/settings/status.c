@@ -139,6 +139,14 @@ const struct figure figure_table[] = {
      .zero = "not known yet",
      .help = "processor time that all threads take, in percent of one core, in the last second; "
              "that of a GPU engine's own process is not in it"},
+    {.json = "gpu_memory_mib",
+     .property = "GpuMemoryMib",
+     REAL(gpu_memory_mib),
+     .unit = "MiB",
+     .zero = "",
+     .help = "the GPU's memory that the engine's process has, with what CUDA and the driver need "
+             "for themselves, as nvidia-smi tells; 0, or not in the JSON, without a GPU engine, in "
+             "its first frames, and where the driver does not tell"},
     {.property = "Readers",
      INT(readers),
      .negative = "not known",

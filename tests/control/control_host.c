@@ -150,6 +150,8 @@ static bool obey(struct host *h, struct control *c, char *line)
         h->status.readers = atoi(argument);
     else if (!strcmp(line, "noise"))
         h->status.noise = atof(argument);
+    else if (!strcmp(line, "gpu-memory"))
+        h->status.gpu_memory_mib = atof(argument);
     else if (!strcmp(line, "sigma-color"))
         h->status.sigma_color = atof(argument);
     else if (!strcmp(line, "figures"))

@@ -135,6 +135,10 @@ static void test_status(void **state)
 
     stream_fill_status(s, &status);
     assert_int_equal(status.readers, -1);
+    stream_set_engine(s, "cuda", "a GPU");
+    stream_set_device_memory(s, 5 << 19);
+    stream_fill_status(s, &status);
+    assert_float_equal(status.gpu_memory_mib, 2.5, 1e-9);
     stream_set_engine(s, "simd", "a processor");
     assert_int_equal(stream_round(s, 0, &outputs[0]), 2);
     assert_false(happened(s, STREAM_EVENT_CHANGE));
@@ -153,6 +157,7 @@ static void test_status(void **state)
     stream_fill_status(s, &status);
     assert_string_equal(status.engine, "simd");
     assert_string_equal(status.device, "a processor");
+    assert_float_equal(status.gpu_memory_mib, 0.0, 0.0);
     assert_string_equal(status.state, "no virtual camera");
     assert_string_equal(status.reason, "it is busy");
     assert_string_equal(status.outputs, "b: it is busy; b: it is busy");

@@ -289,6 +289,15 @@ static struct preview_row radius_row(const struct status *s)
     return row;
 }
 
+static struct preview_row cpu_row(const struct status *s)
+{
+    if (s->processor_percent <= 0.0)
+        return make_row("cpu", "measuring");
+    return s->gpu_memory_mib > 0.0 ? make_row("cpu", "%.0f %%, GPU memory %.0f MiB",
+                                              s->processor_percent, s->gpu_memory_mib)
+                                   : make_row("cpu", "%.0f %% of one core", s->processor_percent);
+}
+
 /* Latency is all since the camera's stamp, the camera's own part of it, and what is added to that,
  * which is what the budget is for. */
 void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIEW_ROWS])
@@ -311,9 +320,7 @@ void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIE
     *rows++ = make_row("memory", "%.1f frames", s->frames_averaged);
     *rows++ = make_row("engine", "%s", s->engine);
     *rows++ = make_row("device", "%s", s->device);
-    *rows++ = s->processor_percent > 0.0
-                  ? make_row("cpu", "%.0f %% of one core", s->processor_percent)
-                  : make_row("cpu", "measuring");
+    *rows++ = cpu_row(s);
 }
 
 int64_t preview_ui_next(const struct preview_ui *ui, int64_t t_ns)

@@ -379,6 +379,19 @@ static void test_rows(void **state)
                 0);
 }
 
+/* With a GPU the last row has to tell of two things, in the room of one. */
+static void test_gpu_row(void **state)
+{
+    const struct status s = {.processor_percent = 41.7, .gpu_memory_mib = 605.7};
+    struct preview_row rows[PREVIEW_ROWS];
+    struct preview_ui ui = fresh();
+
+    (void)state;
+    preview_ui_set_status(&ui, &s, MS);
+    preview_ui_rows(&ui, rows);
+    assert_string_equal(rows[PREVIEW_ROWS - 1].text, "42 %, GPU memory 606 MiB");
+}
+
 /* The window sleeps until something changes, and never for less than that. */
 static void test_next_change(void **state)
 {
@@ -440,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_a_message_comes_and_goes),
         cmocka_unit_test(test_history),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_gpu_row),
         cmocka_unit_test(test_next_change),
         cmocka_unit_test(test_letters),
     };
