@@ -35,8 +35,15 @@ struct colour colour_in(enum frame_format format, struct colour c)
 
 void colour_to_rgb(struct colour c, double m[3][3])
 {
-    const double kr = c.matrix == COLOUR_BT709 ? 0.2126 : 0.299;
-    const double kb = c.matrix == COLOUR_BT709 ? 0.0722 : 0.114;
+    /* Of R' and of B' in luma. */
+    static const double weights[][2] = {
+        [COLOUR_BT601] = {0.299, 0.114},
+        [COLOUR_BT709] = {0.2126, 0.0722},
+        [COLOUR_BT2020] = {0.2627, 0.0593},
+        [COLOUR_RGB] = {0.0, 0.0},
+    };
+    const double kr = weights[c.matrix][0];
+    const double kb = weights[c.matrix][1];
     const double kg = 1.0 - kr - kb;
     const double y = luma_scale(c.range);
     const double uv = chroma_scale(c.range);

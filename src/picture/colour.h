@@ -4,8 +4,8 @@
  * R'G'B' here is on a 0..255 scale and not clamped, so that it is linear in Y'CbCr: distances
  * between colours then need only differences of Y'CbCr samples. Pictures of R'G'B' (COLOUR_RGB) are
  * a matrix like others: it only brings G', B' and R' into the order R', G', B'. Source of the
- * coefficients: ITU-R BT.601-7 and BT.709-6 (luma weights, quantization to 8 bits), and JFIF for
- * full range. Pure functions; any thread. */
+ * coefficients: ITU-R BT.601-7, BT.709-6 and BT.2020-2 (luma weights, quantization to 8 bits), and
+ * JFIF for full range. Pure functions; any thread. */
 #include "picture/frame.h"
 
 /* @m maps a difference (dY, dU, dV) of 8-bit samples to a difference (dR, dG, dB). */

@@ -51,7 +51,12 @@ struct format_info {
 
 extern const struct format_info format_table[FRAME_N_FORMATS];
 
-enum colour_matrix { COLOUR_BT601, COLOUR_BT709, COLOUR_RGB /* no matrix: G', B' and R' */ };
+enum colour_matrix {
+    COLOUR_BT601,
+    COLOUR_BT709,
+    COLOUR_BT2020, /* with non-constant luminance */
+    COLOUR_RGB     /* no matrix: G', B' and R' */
+};
 enum colour_range { COLOUR_LIMITED, COLOUR_FULL };
 
 struct colour {

@@ -165,14 +165,14 @@ static void paint(const struct clip *c, int t, struct frame *f, struct frame *sc
 
 static void describe(const struct clip *c, int t, const char *what)
 {
+    static const char *const matrices[] = {"bt601", "bt709", "bt2020", "rgb"};
     const struct filter *f = &c->filter;
 
     printf("FAIL %s: frame %d of %s, noise %g, %s %dx%d %s %s, image %s, radius %d, %s, %s, "
            "sigma-space %g, sigma-color %g, %s of %d, sigma-time %g%s, pads %d %d, events %d, "
            "%sseed %llu\n",
            what, t, contents[c->content], c->noise, format_table[c->shape.format].name,
-           c->shape.width, c->shape.height,
-           c->shape.colour.matrix == COLOUR_BT709 ? "bt709" : "bt601",
+           c->shape.width, c->shape.height, matrices[c->shape.colour.matrix],
            c->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[c->image],
            f->radius, f->window == WINDOW_DISC ? "disc" : "square",
            f->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", f->sigma_space, f->sigma_color,
@@ -358,7 +358,7 @@ static struct clip draw_clip(struct draw *d, int i)
     c.filter.temporal = lengths[draw_below(d, N(lengths))];
     if (c.filter.temporal_mode == TEMPORAL_WINDOW && c.filter.temporal > FILTER_MAX_WINDOW)
         c.filter.temporal = 2 + draw_below(d, FILTER_MAX_WINDOW - 1);
-    c.shape.colour.matrix = draw_below(d, 2) ? COLOUR_BT709 : COLOUR_BT601;
+    c.shape.colour.matrix = (enum colour_matrix)draw_below(d, COLOUR_RGB);
     c.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;
     if (c.shape.format == FRAME_I444 && c.seed % 2)
         c.shape.colour.matrix = COLOUR_RGB;

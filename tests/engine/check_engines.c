@@ -75,7 +75,7 @@ struct test_case {
 static void describe(const struct test_case *t, const char *what)
 {
     static const char *const kinds[] = {"bilateral", "gaussian", "box"};
-    static const char *const matrices[] = {"bt601", "bt709", "rgb"};
+    static const char *const matrices[] = {"bt601", "bt709", "bt2020", "rgb"};
 
     printf("FAIL %s: %s, radius %d, %s, %s, %s, sigma-space %g, sigma-color %g, %s %dx%d %s %s, "
            "image %s, "
@@ -123,7 +123,7 @@ static struct test_case draw_case(struct draw *d, int radius, const struct style
 
     t.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(radius);
     t.filter.sigma_color = draw_sigma_color(d);
-    t.shape.colour.matrix = draw_below(d, 2) ? COLOUR_BT709 : COLOUR_BT601;
+    t.shape.colour.matrix = (enum colour_matrix)draw_below(d, COLOUR_RGB);
     if ((format == FRAME_I444 || format == FRAME_I444_16) && draw_below(d, 2))
         t.shape.colour.matrix = COLOUR_RGB;
     t.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;

@@ -382,7 +382,7 @@ static void check_set(struct check *c)
         for (int a = 0; a < ROWS_N_ARITHMETICS; a++)
             for (int l = 0; l < ROWS_N_LAYOUTS; l++) {
                 const struct filter f = draw_filter(c, (enum row_arithmetic)a);
-                const struct colour colour = {(enum colour_matrix)below(c, 3),
+                const struct colour colour = {(enum colour_matrix)below(c, COLOUR_RGB + 1),
                                               (enum colour_range)below(c, 2)};
 
                 plan_make(&plan, &f, colour, (enum row_layout)l, (enum row_arithmetic)a);

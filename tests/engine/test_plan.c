@@ -90,7 +90,7 @@ static void test_halves_do_not_overflow(void **state)
     const struct filter f = {.radius = 5, .sigma_space = 2.5, .sigma_color = 1.0};
 
     (void)state;
-    for (int matrix = 0; matrix < 3; matrix++) {
+    for (int matrix = 0; matrix <= COLOUR_RGB; matrix++) {
         plan_make(&plan, &f, (struct colour){.matrix = (enum colour_matrix)matrix}, ROWS_PAIR,
                   ROWS_HALF);
         assert_int_equal(plan.arithmetic, ROWS_HALF);

@@ -12,6 +12,7 @@ static struct frame choose(struct input *in)
 
     const enum frame_format format = (enum frame_format)(input_u8(in) % FRAME_MJPG);
     const struct colour c = {colour & 4   ? COLOUR_RGB
+                             : colour & 8 ? COLOUR_BT2020
                              : colour & 1 ? COLOUR_BT709
                                           : COLOUR_BT601,
                              colour & 2 ? COLOUR_FULL : COLOUR_LIMITED};

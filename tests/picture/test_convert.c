@@ -98,9 +98,9 @@ static void test_chroma_is_averaged(void **state)
 static void test_colours(void **state)
 {
     (void)state;
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
-            const enum frame_format format = i > 3 || j > 3 ? FRAME_I444 : FRAME_YUYV;
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
+            const enum frame_format format = i > 5 || j > 5 ? FRAME_I444 : FRAME_YUYV;
             const int shift = format == FRAME_YUYV;
             struct guarded src = make(format, 64, 32, 0), dst = make(format, 64, 32, 0);
             double m[3][3], offset[3];
@@ -131,8 +131,8 @@ static void test_colours(void **state)
 static void test_colours_of_words(void **state)
 {
     (void)state;
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
             struct guarded src = make(FRAME_I444_16, 64, 8, 1), dst = make(FRAME_I444_16, 64, 8, 3);
             struct guarded bytes = make(FRAME_I444, 64, 8, 0);
             double m[3][3], offset[3];

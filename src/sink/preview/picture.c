@@ -8,7 +8,7 @@
 enum { BEFORE, AFTER };
 
 /* SDL has textures for the common layouts, but none of 4:2:2 in planes, 4:4:4, grey or 16 bits, and
- * no conversion for full-range BT.709 and limited R'G'B'. */
+ * no conversion for full-range BT.709, BT.2020 and limited R'G'B'. */
 void preview_picture_adapt(struct frame *f)
 {
     if (f->format == FRAME_GREY || f->format == FRAME_GREY16 || f->format == FRAME_I420_16)
@@ -22,6 +22,8 @@ void preview_picture_adapt(struct frame *f)
         f->colour.range = COLOUR_FULL;
     else if (f->colour.range == COLOUR_FULL)
         f->colour.matrix = COLOUR_BT601;
+    else if (f->colour.matrix == COLOUR_BT2020)
+        f->colour.matrix = COLOUR_BT709;
 }
 
 static Uint32 texture_format(enum frame_format format)

@@ -47,12 +47,18 @@ static void test_pictures_it_takes(void **state)
     };
     const struct sink_config rgb =
         config_for(FRAME_I444, (struct colour){COLOUR_RGB, COLOUR_LIMITED});
+    const struct sink_config wide =
+        config_for(FRAME_I420, (struct colour){COLOUR_BT2020, COLOUR_LIMITED});
     struct sink *window = open_well(&rgb);
 
     (void)state;
     assert_int_equal(window->picture.format, FRAME_RGB24);
     assert_int_equal(window->picture.colour.matrix, COLOUR_RGB);
     assert_int_equal(window->picture.colour.range, COLOUR_FULL);
+    close_well(window);
+    window = open_well(&wide);
+    assert_int_equal(window->picture.colour.matrix, COLOUR_BT709);
+    assert_int_equal(window->picture.colour.range, COLOUR_LIMITED);
     close_well(window);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct colour colour = {COLOUR_BT709, COLOUR_FULL};
