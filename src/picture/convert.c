@@ -14,7 +14,7 @@ struct conversion {
     bool identity;
 };
 
-enum frame_format working_format(enum frame_format format)
+enum frame_format working_format(enum frame_format format, int depth)
 {
     switch (format) {
     case FRAME_UYVY:
@@ -25,7 +25,7 @@ enum frame_format working_format(enum frame_format format)
     case FRAME_BGR24:
         return FRAME_I444;
     default:
-        return format;
+        return depth == 8 ? format_with_bytes(format, 1) : format;
     }
 }
 

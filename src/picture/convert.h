@@ -6,8 +6,8 @@
 #include "picture/frame.h"
 
 /* The layout in which frames of @format are filtered: itself, but YUYV for UYVY, 4:2:2 planes for
- * MJPG, and for packed R'G'B' planes of G', B' and R'. */
-enum frame_format working_format(enum frame_format format);
+ * MJPG, for packed R'G'B' planes of G', B' and R', and where @depth is 8 no samples of 16 bits. */
+enum frame_format working_format(enum frame_format format, int depth);
 
 /* Writes @src to @dst, both raw and of equal size, in the format and colour of @dst. Chroma is
  * replicated where @dst has more of it, averaged (rounded to nearest, rows

@@ -224,6 +224,19 @@ int format_from_name(const char *name)
     return -1;
 }
 
+enum frame_format format_with_bytes(enum frame_format format, int bytes)
+{
+    static const enum frame_format pairs[][2] = {{FRAME_GREY, FRAME_GREY16},
+                                                 {FRAME_I420, FRAME_I420_16},
+                                                 {FRAME_I422, FRAME_I422_16},
+                                                 {FRAME_I444, FRAME_I444_16}};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][0] == format || pairs[i][1] == format)
+            return pairs[i][bytes - 1];
+    return format;
+}
+
 bool format_filtered(enum frame_format format)
 {
     return format_table[format].planes && format != FRAME_RGB24 && format != FRAME_BGR24;

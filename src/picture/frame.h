@@ -146,6 +146,9 @@ struct frame frame_like(const struct frame *like);
 /* The format called @name on the command line, or -1. */
 int format_from_name(const char *name);
 
+/* The same layout with samples of @bytes, 1 or 2; @format itself where there is none. */
+enum frame_format format_with_bytes(enum frame_format format, int bytes);
+
 /* Whether engines take frames of @format: raw ones, but for packed R'G'B'. */
 bool format_filtered(enum frame_format format);
 

@@ -22,9 +22,10 @@
 #define NO_NETWORK                                                                                 \
     "URLs are not built into this program: they need its feature video, with libavformat, "        \
     "libavcodec and libswscale"
-static const struct source_ops source_video = {.name = "video", .file = true, .missing = NO_VIDEO};
+static const struct source_ops source_video = {
+    .name = "video", .file = true, .films = true, .missing = NO_VIDEO};
 static const struct source_ops source_network = {
-    .name = "network", .device = true, .reopens = true, .missing = NO_NETWORK};
+    .name = "network", .device = true, .films = true, .reopens = true, .missing = NO_NETWORK};
 static const struct sink_ops sink_video = {.name = "video", .missing = NO_VIDEO};
 #endif
 

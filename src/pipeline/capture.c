@@ -32,6 +32,7 @@ static struct source_config config_of(const struct capture *c, const char *name,
         .height = c->request.height,
         .fps = c->request.fps,
         .format = c->request.format,
+        .depth = c->request.depth,
         .again = again,
         .returns = *c->found != '\0',
         .stop_fd = c->wait_fd,
@@ -60,14 +61,13 @@ static void close_source(struct capture *c)
 static int prepare_pictures(struct capture *c)
 {
     const struct source *s = c->source;
-    const struct frame shape = {.format = s->format == FRAME_MJPG ? working_format(s->format)
-                                                                  : c->picture.format,
+    const bool jpeg = s->format == FRAME_MJPG;
+    const struct frame shape = {.format = jpeg ? working_format(s->format, 8) : c->picture.format,
                                 .width = s->width,
                                 .height = s->height};
     int r;
 
-    if (s->format == FRAME_MJPG && !c->mjpeg &&
-        mjpeg_create(&c->mjpeg, online_cpus(), c->request.jpegs))
+    if (jpeg && !c->mjpeg && mjpeg_create(&c->mjpeg, online_cpus(), c->request.jpegs))
         return -ENOTSUP;
     c->direct = shape.width == c->picture.width && shape.height == c->picture.height &&
                 shape.format == c->picture.format;
@@ -97,13 +97,13 @@ static int open_source(struct capture *c, const char *name, bool again, struct e
 static void adopt(struct capture *c)
 {
     const struct source *s = c->source;
+    const enum frame_format format = working_format(s->format, c->request.depth);
+    const struct colour colour = colour_in(format, s->colour);
 
     (void)snprintf(c->name, sizeof(c->name), "%s", s->name);
     c->format = s->format;
-    c->picture = (struct frame){.format = working_format(s->format),
-                                .width = s->width,
-                                .height = s->height,
-                                .colour = colour_in(working_format(s->format), s->colour)};
+    c->picture =
+        (struct frame){.format = format, .width = s->width, .height = s->height, .colour = colour};
     c->fps = s->fps;
 }
 
@@ -117,7 +117,7 @@ static int assume(struct capture *c, struct error *err)
     (void)snprintf(c->name, sizeof(c->name), "camera '%s'",
                    url_public(w->name, shown, sizeof(shown)));
     c->format = w->format < 0 ? FRAME_YUYV : (enum frame_format)w->format;
-    c->picture = (struct frame){.format = working_format(c->format),
+    c->picture = (struct frame){.format = working_format(c->format, w->depth),
                                 .width = w->width ? w->width : ASSUMED_WIDTH,
                                 .height = w->height ? w->height : ASSUMED_HEIGHT,
                                 .colour = colour_in(c->format, (struct colour){0})};

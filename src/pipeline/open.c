@@ -207,7 +207,8 @@ static int open_all(struct pipeline *p, struct error *err)
     if (r == 0)
         r = connect_stages(p, err);
     if (r == 0 && *p->settings.stats && p->stages.capture.source && !stretched(p))
-        r = tally_measure(&p->stages.output.tally, p->stages.capture.source, err);
+        r = tally_measure(&p->stages.output.tally, p->stages.capture.source,
+                          p->stages.capture.picture.format, err);
     if (r == 0 && p->settings.preview)
         r = open_preview(p, err);
     if (r == 0)

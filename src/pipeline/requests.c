@@ -33,14 +33,29 @@ void pipeline_warn_unused(const struct settings *before, const struct settings *
                     s->temporal, key_find("filter")->choices[s->filter]);
 }
 
+/* Bits of a sample, as in struct capture_request. What a film has beyond 8 is seldom worth more
+ * than what the filter learns of earlier frames; who asks a camera or writes a y4m file for 16
+ * wants them. */
+static int wanted_depth(const struct settings *s, const struct source_ops *ops)
+{
+    struct filter f;
+
+    settings_filter(s, &f);
+    if (s->depth == DEPTH_AUTO)
+        return ops->films && filter_looks_back(&f) && !s->levels[1] ? 8 : 0;
+    return s->depth == DEPTH_8 ? 8 : 0;
+}
+
 struct capture_request pipeline_capture_request(const struct settings *s)
 {
+    const struct source_ops *ops = source_for(s->input);
     struct capture_request w = {
-        .ops = source_for(s->input),
+        .ops = ops,
         .width = s->width,
         .height = s->height,
         .fps = s->fps,
         .format = s->format,
+        .depth = wanted_depth(s, ops),
         .levels = {s->levels[0], s->levels[1]},
         .jpegs = engine_jpegs(engine_table),
     };

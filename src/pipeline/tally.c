@@ -30,7 +30,8 @@ int tally_init(struct tally *t, struct stream *stream)
     return 0;
 }
 
-int tally_measure(struct tally *t, const struct source *source, struct error *err)
+int tally_measure(struct tally *t, const struct source *source, enum frame_format format,
+                  struct error *err)
 {
     if (source->format == FRAME_MJPG)
         return 0;
@@ -39,7 +40,7 @@ int tally_measure(struct tally *t, const struct source *source, struct error *er
                                   .height = source->height,
                                   .colour = source->colour};
     t->truth = t->truth_raw;
-    t->truth.format = working_format(source->format);
+    t->truth.format = format;
     if (frame_alloc(&t->truth) || frame_alloc(&t->truth_raw))
         return error_set(err, -ENOMEM, "out of memory for statistics");
     if (source->ops->truth(source, 0, &t->truth_raw) == 0)

@@ -49,9 +49,11 @@ int tally_init(struct tally *t, struct stream *stream);
 /* Returns the first error of what it wrote, which has been logged, or 0. */
 int tally_finish(struct tally *t);
 
-/* Measures the filter's gain where @source knows its clean picture; only the source's `truth` is
- * called then. To be called before the outputs start, as are the next three. */
-int tally_measure(struct tally *t, const struct source *source, struct error *err);
+/* Measures the filter's gain where @source knows its clean picture, which is filtered in @format;
+ * only the source's `truth` is called then. To be called before the outputs start, as are the next
+ * three. */
+int tally_measure(struct tally *t, const struct source *source, enum frame_format format,
+                  struct error *err);
 
 /* Releases the camera while nobody reads a virtual camera. */
 void tally_release_unread(struct tally *t);

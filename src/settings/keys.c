@@ -19,6 +19,8 @@ static const char *const temporal_modes[] = {
     [TEMPORAL_RECURSIVE] = "recursive", [TEMPORAL_WINDOW] = "window", NULL};
 static const char *const on_demands[] = {
     [ON_DEMAND_AUTO] = "auto", [ON_DEMAND_ON] = "on", [ON_DEMAND_OFF] = "off", NULL};
+static const char *const depths[] = {
+    [DEPTH_AUTO] = "auto", [DEPTH_8] = "8", [DEPTH_16] = "16", NULL};
 
 /* These are kept as text, or by the names of formats. */
 static const char *const engines[] = {"auto", "cuda", "simd", "reference", NULL};
@@ -89,6 +91,16 @@ const struct key key_table[] = {
      .default_text = "auto",
      .choices = formats_out,
      .help = "pixel format of the output"},
+    {.name = "depth",
+     .argument = "BITS",
+     .type = KEY_CHOICE,
+     FIELD(depth),
+     .default_text = "auto",
+     .choices = depths,
+     .help =
+         "bits of a sample that are filtered where pictures have more than 8: 16 keeps all that "
+         "they have, and filters each picture by itself; 8 takes them to 8; auto takes films to "
+         "8 for a filter that needs frames before"},
     {.name = "levels",
      .argument = "MIN,MAX",
      .type = KEY_LEVELS,

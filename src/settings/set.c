@@ -107,6 +107,10 @@ int settings_check(const struct settings *s, struct error *err)
         return error_set(err, -EINVAL, "temporal: %d frames, at most %d with temporal-mode %s",
                          s->temporal, filter_max_temporal(mode),
                          key_find("temporal-mode")->choices[mode]);
+    if (s->depth == DEPTH_8 && s->levels[1])
+        return error_set(
+            err, -EINVAL,
+            "levels: they are of 16 bits, and depth = 8 leaves none (take auto or 16)");
     return check_outputs(s, err);
 }
 

@@ -20,6 +20,8 @@ struct filter;
 
 enum on_demand { ON_DEMAND_AUTO, ON_DEMAND_ON, ON_DEMAND_OFF };
 
+enum sample_depth { DEPTH_AUTO, DEPTH_8, DEPTH_16 };
+
 #define BUDGET_OFF 0
 #define BUDGET_AUTO (-1)
 
@@ -31,6 +33,7 @@ struct settings {
     struct fraction fps; /* 0/0 = the source's choice */
     int format;          /* enum frame_format of the camera; -1 = auto */
     int output_format;   /* enum frame_format of the sink; -1 = auto */
+    int depth;           /* enum sample_depth */
     int levels[2];       /* as in struct stretch (picture/stretch.h) */
     int filter;          /* enum filter_kind */
     int radius;          /* pixels */

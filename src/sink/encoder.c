@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <libavutil/cpu.h>
 #include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "video/pixels.h"
 
 #define MAX_THREADS 16
 
@@ -40,6 +42,15 @@ static const struct {
     {FRAME_BGR24, AV_PIX_FMT_BGR24, AV_PIX_FMT_NONE},
 };
 
+static enum AVPixelFormat libav_format(enum frame_format format)
+{
+    size_t i = 0;
+
+    while (formats[i].ours != format)
+        i++;
+    return formats[i].theirs;
+}
+
 /* NULL: it takes all. */
 static const enum AVPixelFormat *formats_of(const AVCodec *codec)
 {
@@ -69,14 +80,93 @@ static bool choose_row(struct encoder *e, enum frame_format format)
             /* MJPEG has limited range, too, but only for those who insist. */
             e->full = takes(e->codec, formats[i].full) &&
                       (e->codec->id == AV_CODEC_ID_MJPEG || !takes(e->codec, formats[i].theirs));
-            e->pixels = e->full ? formats[i].full : formats[i].theirs;
+            e->pixels = e->planes = e->full ? formats[i].full : formats[i].theirs;
             e->format = format;
             return takes(e->codec, e->pixels);
         }
     return false;
 }
 
-/* The layout that loses least. What comes live is for all players: many know 4:2:0 alone. */
+/* Layouts of more than 8 bits that are no planes of words as this machine has them. */
+static const struct {
+    enum frame_format ours;
+    bool rgb;
+    enum AVPixelFormat theirs;
+} repacked[] = {
+    {FRAME_I420_16, false, AV_PIX_FMT_P010},
+    {FRAME_GREY16, false, AV_PIX_FMT_GRAY16BE},
+    {FRAME_I444_16, true, AV_PIX_FMT_RGB48BE},
+    {FRAME_I444_16, true, AV_PIX_FMT_RGB48LE},
+};
+
+static void set_deep(struct encoder *e, const struct deep_layout *layout, enum AVPixelFormat planes,
+                     enum AVPixelFormat pixels)
+{
+    e->format = layout->format;
+    e->rgb = layout->rgb;
+    e->depth = layout->depth;
+    e->planes = planes;
+    e->pixels = pixels;
+    e->full = false;
+}
+
+static bool choose_repacked(struct encoder *e, struct deep_layout layout)
+{
+    for (size_t i = 0; i < N(repacked); i++)
+        if (repacked[i].ours == layout.format && repacked[i].rgb == layout.rgb &&
+            takes(e->codec, repacked[i].theirs)) {
+            layout.depth = av_pix_fmt_desc_get(repacked[i].theirs)->comp[0].depth;
+            set_deep(e, &layout, deep_pixels(NULL, &layout), repacked[i].theirs);
+            return true;
+        }
+    return false;
+}
+
+/* The same with samples of as many bits as @depth, or as come nearest. */
+static bool choose_deep_row(struct encoder *e, enum frame_format format, int depth)
+{
+    const bool rgb = !format_filtered(format);
+    struct deep_layout layout = {
+        .format = format_with_bytes(rgb ? FRAME_I444 : format, 2), .rgb = rgb, .depth = depth};
+    enum AVPixelFormat pixels;
+
+    if (format_table[layout.format].bytes == 1)
+        return false;
+    pixels = deep_pixels(formats_of(e->codec), &layout);
+    if (pixels == AV_PIX_FMT_NONE)
+        return choose_repacked(e, layout);
+    (void)deep_layout(pixels, &layout);
+    set_deep(e, &layout, pixels, pixels);
+    return true;
+}
+
+/* By libswscale to packed R'G'B' from the layout that all loses nothing. */
+static bool choose_rgb(struct encoder *e, enum frame_format format)
+{
+    if (!takes(e->codec, AV_PIX_FMT_RGB24))
+        return false;
+    e->format = format;
+    e->planes = libav_format(format);
+    e->pixels = AV_PIX_FMT_RGB24;
+    e->full = false;
+    return true;
+}
+
+static bool choose_deep(struct encoder *e, const enum frame_format preferred[4], int depth)
+{
+    struct deep_layout layout = {.format = format_with_bytes(preferred[0], 2), .depth = 16};
+
+    for (int i = 0; i < 4; i++)
+        if (choose_deep_row(e, preferred[i], depth))
+            return true;
+    if (!takes(e->codec, AV_PIX_FMT_RGB48BE) || format_table[layout.format].bytes == 1)
+        return false;
+    set_deep(e, &layout, deep_pixels(NULL, &layout), AV_PIX_FMT_RGB48BE);
+    return true;
+}
+
+/* The layout that loses least. What comes live is for all players: many know 4:2:0 of 8 bits alone.
+ */
 static int choose_pixels(struct encoder *e, const struct sink_config *config, struct error *err)
 {
     static const enum frame_format preferred[][4] = {
@@ -87,10 +177,6 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
         [FRAME_I422] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
         [FRAME_I444] = {FRAME_I444, FRAME_I422, FRAME_I420, FRAME_NV12},
         [FRAME_GREY] = {FRAME_GREY, FRAME_I420, FRAME_NV12, FRAME_I444},
-        [FRAME_GREY16] = {FRAME_GREY, FRAME_I420, FRAME_NV12, FRAME_I444},
-        [FRAME_I420_16] = {FRAME_I420, FRAME_NV12, FRAME_I422, FRAME_I444},
-        [FRAME_I422_16] = {FRAME_I422, FRAME_I444, FRAME_I420, FRAME_NV12},
-        [FRAME_I444_16] = {FRAME_I444, FRAME_I422, FRAME_I420, FRAME_NV12},
         [FRAME_RGB24] = {FRAME_RGB24, FRAME_I444, FRAME_I422, FRAME_I420},
         [FRAME_BGR24] = {FRAME_BGR24, FRAME_I444, FRAME_I422, FRAME_I420},
     };
@@ -98,30 +184,21 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
     const enum frame_format from = asked ? (enum frame_format)config->format
                                    : config->picture.colour.matrix == COLOUR_RGB
                                        ? FRAME_RGB24
-                                       : config->picture.format;
+                                       : format_with_bytes(config->picture.format, 1);
+    const bool deep = !asked && format_table[config->picture.format].bytes > 1;
+    const int depth = !deep ? 8 : config->depth ? config->depth : 16;
 
     if (!config->pace && !asked && choose_row(e, FRAME_I420))
+        return 0;
+    if (deep && choose_deep(e, preferred[from], depth))
         return 0;
     for (int i = 0; i < (asked ? 1 : 4); i++)
         if (choose_row(e, preferred[from][i]))
             return 0;
-    if (!takes(e->codec, AV_PIX_FMT_RGB24))
-        return error_set(err, -EINVAL, "encoder %s does not take %s", e->codec->name,
-                         format_table[from].name);
-    e->pixels = AV_PIX_FMT_RGB24;
-    e->format = preferred[from][0];
-    e->full = false;
-    e->converts = true;
-    return 0;
-}
-
-enum AVPixelFormat encoder_pixels(enum frame_format format)
-{
-    size_t i = 0;
-
-    while (formats[i].ours != format)
-        i++;
-    return formats[i].theirs;
+    if (choose_rgb(e, preferred[from][0]) || (!asked && choose_deep(e, preferred[from], depth)))
+        return 0;
+    return error_set(err, -EINVAL, "encoder %s does not take %s", e->codec->name,
+                     format_table[from].name);
 }
 
 static int choose_default(struct encoder *e, const char *file, struct error *err)
@@ -166,8 +243,17 @@ int encoder_choose(struct encoder *e, const struct sink_config *config, struct e
     return r ? r : choose_pixels(e, config, err);
 }
 
+bool encoder_makes_rgb(const struct encoder *e)
+{
+    return e->planes != e->pixels && av_pix_fmt_desc_get(e->pixels)->flags & AV_PIX_FMT_FLAG_RGB;
+}
+
 int encoder_prepare(struct encoder *e, const struct frame *picture)
 {
+    static const enum AVColorSpace spaces[] = {[COLOUR_BT601] = AVCOL_SPC_SMPTE170M,
+                                               [COLOUR_BT709] = AVCOL_SPC_BT709,
+                                               [COLOUR_BT2020] = AVCOL_SPC_BT2020_NCL,
+                                               [COLOUR_RGB] = AVCOL_SPC_RGB};
     const int threads = av_cpu_count();
     AVCodecContext *c = e->context = avcodec_alloc_context3(e->codec);
 
@@ -178,10 +264,8 @@ int encoder_prepare(struct encoder *e, const struct frame *picture)
     c->pix_fmt = e->pixels;
     c->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
     c->color_range = picture->colour.range == COLOUR_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    c->colorspace = picture->colour.matrix == COLOUR_RGB     ? AVCOL_SPC_RGB
-                    : picture->colour.matrix == COLOUR_BT709 ? AVCOL_SPC_BT709
-                                                             : AVCOL_SPC_SMPTE170M;
-    if (e->converts) {
+    c->colorspace = spaces[picture->colour.matrix];
+    if (encoder_makes_rgb(e)) {
         c->color_range = AVCOL_RANGE_JPEG;
         c->colorspace = AVCOL_SPC_RGB;
     }

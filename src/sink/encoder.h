@@ -10,8 +10,10 @@ struct encoder {
     const AVCodec *codec;
     char options[256];
     enum AVPixelFormat pixels; /* what it takes */
-    enum frame_format format;  /* what the sink takes for it */
-    bool converts;             /* which is not the same: libswscale makes one of the other */
+    enum AVPixelFormat planes; /* where that is another one, what libswscale makes it of */
+    enum frame_format format;  /* what the sink takes for it, */
+    bool rgb;                  /* which is planes of G', B' and R' */
+    int depth;                 /* bits of a sample in planes, if the sink takes 16; else 0 */
     bool full;                 /* it takes full range alone */
     AVCodecContext *context;
 };
@@ -20,8 +22,8 @@ struct encoder {
  * come. -EINVAL: there is no such encoder, or it does not take them. */
 int encoder_choose(struct encoder *e, const struct sink_config *config, struct error *err);
 
-/* As libav calls @format, one of those that encoder_choose() sets. */
-enum AVPixelFormat encoder_pixels(enum frame_format format);
+/* Whether libswscale makes R'G'B' for it, of other colours or of planes. */
+bool encoder_makes_rgb(const struct encoder *e);
 
 /* Makes e->context, which the caller may change before encoder_start(). -ENOMEM. */
 int encoder_prepare(struct encoder *e, const struct frame *picture);

@@ -18,9 +18,11 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "picture/colour.h"
+#include "picture/words.h"
 #include "sink/encoder.h"
 #include "sink/film.h"
 #include "video/output.h"
+#include "video/pixels.h"
 
 #define LIVE_TICKS 60000        /* a second, for what comes live */
 #define DRAIN_NS (2 * NS_PER_S) /* after a stop, for what the encoder still holds */
@@ -44,7 +46,9 @@ struct video_sink {
     AVFormatContext *format;
     struct film film;
     struct video_output out;
-    AVFrame *frame;
+    AVFrame *frame; /* what is encoded */
+    AVFrame
+        *narrow; /* words with as many bits as libav wants: that, or what it is made of; or NULL */
     AVPacket *packet;
     int64_t t_first_ns; /* of what comes live */
     int64_t last_pts;
@@ -126,20 +130,35 @@ static int64_t pts_of(struct video_sink *v, const struct frame *f)
     return pts;
 }
 
+/* Fills v->narrow, which encoders may still hold, with as many bits as it has. */
+static int narrow(struct video_sink *v, const struct frame *f)
+{
+    AVFrame *to = v->narrow;
+    const int r = av_frame_make_writable(to);
+
+    for (int p = 0; r >= 0 && p < format_table[f->format].planes; p++)
+        for (int y = 0; y < frame_plane_rows(f, p); y++)
+            words_narrow(to->data[p] + (ptrdiff_t)y * to->linesize[p],
+                         f->plane[p] + (size_t)y * f->stride[p], frame_row_bytes(f, p),
+                         v->encoder.depth);
+    return r;
+}
+
 /* Has v->frame show @f: in place, or converted. */
 static int fill_frame(struct video_sink *v, const struct frame *f)
 {
     AVFrame *to = v->frame;
     const uint8_t *planes[4] = {NULL};
-    int strides[4] = {0};
+    int strides[4] = {0}, r = v->narrow ? narrow(v, f) : 0;
 
+    if (r < 0 || to == v->narrow)
+        return r;
     for (int p = 0; p < format_table[f->format].planes; p++) {
-        planes[p] = f->plane[p];
-        strides[p] = (int)f->stride[p];
+        planes[p] = v->narrow ? v->narrow->data[p] : f->plane[p];
+        strides[p] = v->narrow ? v->narrow->linesize[p] : (int)f->stride[p];
     }
     if (v->scaler) {
-        const int r = av_frame_make_writable(to);
-
+        r = av_frame_make_writable(to);
         return r < 0 ? r
                      : sws_scale(v->scaler, planes, strides, 0, f->height, to->data, to->linesize);
     }
@@ -189,10 +208,10 @@ static void set_picture(struct video_sink *v, const struct sink_config *config)
 
     *p = frame_like(&config->picture);
     p->format = v->encoder.format;
-    if (v->encoder.full || (v->encoder.converts && v->single))
+    if (v->encoder.full || (encoder_makes_rgb(&v->encoder) && v->single))
         p->colour.range = COLOUR_FULL;
     if (v->encoder.codec->id == AV_CODEC_ID_MJPEG ||
-        (p->colour.matrix == COLOUR_RGB && format_filtered(p->format)))
+        (p->colour.matrix == COLOUR_RGB && format_filtered(p->format) && !v->encoder.rgb))
         p->colour.matrix = COLOUR_BT601; /* libav has other layouts for planes of R'G'B' */
     p->colour = colour_in(p->format, p->colour);
     (void)frame_layout(p);
@@ -221,7 +240,8 @@ static void keep_tags(struct video_sink *v)
 
     c->color_primaries = p->color_primaries;
     c->color_trc = p->color_trc;
-    if (p->color_space == AVCOL_SPC_UNSPECIFIED || p->color_space == AVCOL_SPC_BT470BG)
+    if (!v->encoder.rgb &&
+        (p->color_space == AVCOL_SPC_UNSPECIFIED || p->color_space == AVCOL_SPC_BT470BG))
         c->colorspace = p->color_space;
     if (p->color_range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
         c->color_range = p->color_range;
@@ -246,27 +266,45 @@ static int open_film(struct video_sink *v, const char *name, struct error *err)
     return 0;
 }
 
-static int open_scaler(struct video_sink *v)
+/* Sets @to to the size and colours of what is encoded, in @pixels. */
+static int shape_frame(const struct video_sink *v, AVFrame *to, enum AVPixelFormat pixels,
+                       bool own_memory)
 {
-    const struct frame *p = &v->base.picture;
-    const int *const from =
-        sws_getCoefficients(p->colour.matrix == COLOUR_BT709 ? SWS_CS_ITU709 : SWS_CS_ITU601);
-    const enum AVPixelFormat theirs = encoder_pixels(p->format);
+    to->format = pixels;
+    to->width = v->base.picture.width;
+    to->height = v->base.picture.height;
+    to->color_range = v->encoder.context->color_range;
+    to->colorspace = v->encoder.context->colorspace;
+    return own_memory && av_frame_get_buffer(to, 0) < 0 ? -ENOMEM : 0;
+}
 
-    v->frame->format = v->encoder.pixels;
-    v->frame->width = p->width;
-    v->frame->height = p->height;
-    v->frame->color_range = v->encoder.context->color_range;
-    v->frame->colorspace = v->encoder.context->colorspace;
-    if (!v->encoder.converts)
-        return 0;
-    v->scaler =
-        sws_getContext(p->width, p->height, theirs, p->width, p->height, v->encoder.pixels,
-                       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
-    if (!v->scaler || av_frame_get_buffer(v->frame, 0) < 0)
+/* Frames that show the picture's own samples have no memory of their own. */
+static int open_frames(struct video_sink *v)
+{
+    const struct encoder *e = &v->encoder;
+    const struct frame *p = &v->base.picture;
+    const int *const from = scaler_matrix(p->colour.matrix);
+    const bool converts = e->planes != e->pixels;
+    const bool narrows = e->depth && e->depth < 16;
+    const int to_full = encoder_makes_rgb(e) || p->colour.range == COLOUR_FULL;
+
+    v->frame = av_frame_alloc();
+    if (narrows)
+        v->narrow = converts ? av_frame_alloc() : v->frame;
+    if (!v->frame || (narrows && !v->narrow) ||
+        shape_frame(v, v->frame, e->pixels, converts || narrows))
         return -ENOMEM;
-    (void)sws_setColorspaceDetails(v->scaler, from, p->colour.range == COLOUR_FULL, from, 1, 0,
-                                   1 << 16, 1 << 16);
+    if (!converts)
+        return 0;
+    if (narrows && shape_frame(v, v->narrow, e->planes, true))
+        return -ENOMEM;
+    v->scaler =
+        sws_getContext(p->width, p->height, e->planes, p->width, p->height, e->pixels,
+                       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
+    if (!v->scaler)
+        return -ENOMEM;
+    (void)sws_setColorspaceDetails(v->scaler, from, p->colour.range == COLOUR_FULL, from, to_full,
+                                   0, 1 << 16, 1 << 16);
     return 0;
 }
 
@@ -274,9 +312,8 @@ static int open_format(struct video_sink *v, const char *name)
 {
     if (avformat_alloc_output_context2(&v->format, NULL, v->single ? "image2pipe" : NULL, name) < 0)
         return -ENOMEM;
-    v->frame = av_frame_alloc();
     v->packet = av_packet_alloc();
-    return avformat_new_stream(v->format, NULL) && v->frame && v->packet ? 0 : -ENOMEM;
+    return avformat_new_stream(v->format, NULL) && v->packet ? 0 : -ENOMEM;
 }
 
 static int start(struct video_sink *v, const char *name, struct error *err)
@@ -293,7 +330,7 @@ static int start(struct video_sink *v, const char *name, struct error *err)
     s->time_base = v->encoder.context->time_base;
     s->avg_frame_rate = v->encoder.context->framerate;
     s->sample_aspect_ratio = v->encoder.context->sample_aspect_ratio;
-    if (avcodec_parameters_from_context(s->codecpar, v->encoder.context) < 0 || open_scaler(v))
+    if (avcodec_parameters_from_context(s->codecpar, v->encoder.context) < 0 || open_frames(v))
         return error_set(err, -ENOMEM, "out of memory for %s", v->file);
     r = video_output_open(&v->out, name, err);
     if (r)
@@ -311,6 +348,8 @@ static void free_all(struct video_sink *v)
     sws_freeContext(v->scaler);
     encoder_finish(&v->encoder);
     film_close(&v->film);
+    if (v->narrow != v->frame)
+        av_frame_free(&v->narrow);
     av_frame_free(&v->frame);
     av_packet_free(&v->packet);
     avformat_free_context(v->format);

@@ -4,8 +4,11 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "picture/convert.h"
+#include "picture/words.h"
+#include "video/pixels.h"
 
 #define SD_HEIGHT 576 /* pictures that are higher have the colours of HD where nothing is said */
 
@@ -33,6 +36,15 @@ static size_t find_format(int theirs)
     return i;
 }
 
+static enum AVPixelFormat libav_format(enum frame_format format)
+{
+    size_t i = 0;
+
+    while (formats[i].ours != format)
+        i++;
+    return formats[i].theirs;
+}
+
 /* What comes nearest to a format that the program does not have. */
 static enum frame_format nearest(const AVPixFmtDescriptor *d)
 {
@@ -57,8 +69,10 @@ static bool matrix_of(const AVFrame *f, bool full, enum colour_matrix *ret)
     case AVCOL_SPC_FCC:
         *ret = COLOUR_BT601;
         return true;
-    case AVCOL_SPC_SMPTE240M:
     case AVCOL_SPC_BT2020_NCL:
+        *ret = COLOUR_BT2020;
+        return true;
+    case AVCOL_SPC_SMPTE240M:
     case AVCOL_SPC_BT2020_CL:
         *ret = COLOUR_BT709;
         return false;
@@ -81,10 +95,23 @@ static struct turn turn_of(const AVFrame *f)
     return (struct turn){.flip_x = m[0] < 0, .flip_y = m[4] < 0};
 }
 
-static void choose_format(struct lender *l, const AVFrame *first)
+/* Into samples of 16 bits what has more than 8: the raw layout, and libav's that is nearest. */
+static void choose_deep(struct lender *l, const AVPixFmtDescriptor *d, bool rgb)
+{
+    const int depth = d->comp[0].depth < 16 ? d->comp[0].depth : 16;
+    struct deep_layout like = {.rgb = rgb, .depth = depth};
+
+    like.format = l->raw.format = format_with_bytes(rgb ? FRAME_I444 : l->raw.format, 2);
+    l->pixels = deep_pixels(NULL, &like);
+    (void)deep_layout(l->pixels, &like);
+    l->depth = like.depth;
+}
+
+static void choose_format(struct lender *l, const AVFrame *first, int depth)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)first->format);
     const bool rgb = d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+    const bool deep = d->comp[0].depth > 8;
     const size_t i = find_format(first->format);
     const bool known = i < N_FORMATS;
     bool full = first->color_range == AVCOL_RANGE_JPEG;
@@ -94,18 +121,22 @@ static void choose_format(struct lender *l, const AVFrame *first)
     l->raw = (struct frame){.format = known ? formats[i].ours : nearest(d),
                             .width = first->width,
                             .height = first->height};
+    l->pixels = known ? formats[i].theirs : libav_format(l->raw.format);
+    l->reduced = deep && depth == 8;
+    if (deep && !l->reduced)
+        choose_deep(l, d, rgb);
     l->raw.colour.range = full ? COLOUR_FULL : COLOUR_LIMITED;
-    l->pixel_format = matrix_of(first, full, &l->raw.colour.matrix) && known ? first->format : -1;
+    l->in_place = matrix_of(first, full, &l->raw.colour.matrix) || rgb;
     if (rgb)
         l->raw.colour = (struct colour){COLOUR_RGB, COLOUR_FULL};
-    l->reduced = d->comp[0].depth > 8;
 }
 
-int lender_init(struct lender *l, const AVFrame *first, const char *file, struct error *err)
+int lender_init(struct lender *l, const AVFrame *first, int depth, const char *file,
+                struct error *err)
 {
     const char *problem;
 
-    choose_format(l, first);
+    choose_format(l, first, depth);
     l->turn = turn_of(first);
     l->frame = frame_like(&l->raw);
     l->frame.format = turn_format(l->turn, l->raw.format);
@@ -130,87 +161,99 @@ int lender_init(struct lender *l, const AVFrame *first, const char *file, struct
 void lender_finish(struct lender *l)
 {
     sws_freeContext(l->scaler);
-    frame_free(&l->scaled);
+    frame_free(&l->own);
     frame_free(&l->turnable);
     frame_free(&l->turned);
 }
 
-static int libav_matrix(enum colour_matrix m)
-{
-    return m == COLOUR_BT709 ? SWS_CS_ITU709 : SWS_CS_ITU601;
-}
-
-static enum AVPixelFormat libav_format(enum frame_format format)
-{
-    size_t i = 0;
-
-    while (formats[i].ours != format)
-        i++;
-    return formats[i].theirs;
-}
-
-/* By libswscale, also to the first frame's size. */
-static int scale(struct lender *l, const AVFrame *f)
-{
-    const bool full =
-        f->color_range == AVCOL_RANGE_UNSPECIFIED && l->raw.colour.range == COLOUR_FULL;
-    enum colour_matrix guess;
-    int theirs;
-
-    theirs = matrix_of(f, full, &guess) ? libav_matrix(guess) : (int)f->colorspace;
-    if (!l->scaled.plane[0]) {
-        l->scaled = frame_like(&l->raw);
-        if (frame_alloc(&l->scaled))
-            return -ENOMEM;
-    }
-    l->scaler =
-        sws_getCachedContext(l->scaler, f->width, f->height, (enum AVPixelFormat)f->format,
-                             l->raw.width, l->raw.height, libav_format(l->raw.format),
-                             SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
-    if (!l->scaler)
-        return -ENOMEM;
-    (void)sws_setColorspaceDetails(l->scaler, sws_getCoefficients(theirs),
-                                   full || f->color_range == AVCOL_RANGE_JPEG,
-                                   sws_getCoefficients(libav_matrix(l->raw.colour.matrix)),
-                                   l->raw.colour.range == COLOUR_FULL, 0, 1 << 16, 1 << 16);
-    if (sws_scale(l->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height,
-                  l->scaled.plane,
-                  (int[]){(int)l->scaled.stride[0], (int)l->scaled.stride[1],
-                          (int)l->scaled.stride[2]}) < 0)
-        return -ENOMEM;
-    for (int p = 0; p < 3; p++) {
-        l->raw.plane[p] = l->scaled.plane[p];
-        l->raw.stride[p] = l->scaled.stride[p];
-    }
-    return 0;
-}
-
-/* Whether the samples can be lent where they are. */
+/* Whether the samples are where they could be lent. */
 static bool in_place(const struct lender *l, const AVFrame *f)
 {
-    bool ret =
-        f->format == l->pixel_format && f->width == l->raw.width && f->height == l->raw.height;
+    bool ret = l->in_place && f->format == (int)l->pixels && f->width == l->raw.width &&
+               f->height == l->raw.height;
 
     for (int p = 0; ret && p < format_table[l->raw.format].planes; p++)
         ret = f->linesize[p] >= (int)frame_row_bytes(&l->raw, p);
     return ret;
 }
 
-int lender_take(struct lender *l, const AVFrame *f)
+/* Fills l->own by libswscale, also to the first frame's size. */
+static int scale(struct lender *l, const AVFrame *f)
 {
-    const struct frame *from = &l->raw;
+    const bool full =
+        f->color_range == AVCOL_RANGE_UNSPECIFIED && l->raw.colour.range == COLOUR_FULL;
+    enum colour_matrix guess;
+    const int *theirs;
 
-    if (!in_place(l, f)) {
-        const int r = scale(l, f);
+    theirs = matrix_of(f, full, &guess) ? scaler_matrix(guess) : sws_getCoefficients(f->colorspace);
+    l->scaler = sws_getCachedContext(
+        l->scaler, f->width, f->height, (enum AVPixelFormat)f->format, l->raw.width, l->raw.height,
+        l->pixels, SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+    if (!l->scaler)
+        return -ENOMEM;
+    (void)sws_setColorspaceDetails(l->scaler, theirs, full || f->color_range == AVCOL_RANGE_JPEG,
+                                   scaler_matrix(l->raw.colour.matrix),
+                                   l->raw.colour.range == COLOUR_FULL, 0, 1 << 16, 1 << 16);
+    if (sws_scale(l->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height,
+                  l->own.plane,
+                  (int[]){(int)l->own.stride[0], (int)l->own.stride[1], (int)l->own.stride[2]}) < 0)
+        return -ENOMEM;
+    return 0;
+}
 
-        if (r)
-            return r;
-    } else {
+/* Fills l->own with the samples of @f, or where it is NULL, with its own, in the upper bits. */
+static void widen(struct lender *l, const AVFrame *f)
+{
+    for (int p = 0; p < format_table[l->own.format].planes; p++) {
+        const size_t bytes = frame_row_bytes(&l->own, p);
+        uint8_t *to = l->own.plane[p];
+
+        for (int y = 0; y < frame_plane_rows(&l->own, p); y++, to += l->own.stride[p]) {
+            if (f)
+                memcpy(to, f->data[p] + (ptrdiff_t)y * f->linesize[p], bytes);
+            words_widen(to, bytes, l->depth);
+        }
+    }
+}
+
+/* Has l->raw show @f: where it is, or a copy. */
+static int take_raw(struct lender *l, const AVFrame *f)
+{
+    const bool narrow = l->depth && l->depth < 16;
+    const bool lent = in_place(l, f);
+    int r = 0;
+
+    if (lent && !narrow) {
         for (int p = 0; p < format_table[l->raw.format].planes; p++) {
             l->raw.plane[p] = f->data[p];
             l->raw.stride[p] = (size_t)f->linesize[p];
         }
+        return 0;
     }
+    if (!l->own.plane[0]) {
+        l->own = frame_like(&l->raw);
+        r = frame_alloc(&l->own);
+    }
+    if (!r && !lent)
+        r = scale(l, f);
+    if (r)
+        return r;
+    if (narrow)
+        widen(l, lent ? f : NULL);
+    for (int p = 0; p < 3; p++) {
+        l->raw.plane[p] = l->own.plane[p];
+        l->raw.stride[p] = l->own.stride[p];
+    }
+    return 0;
+}
+
+int lender_take(struct lender *l, const AVFrame *f)
+{
+    const struct frame *from = &l->raw;
+    const int r = take_raw(l, f);
+
+    if (r)
+        return r;
     if (!turn_is_none(l->turn)) {
         if (l->raw.format != l->turnable.format) {
             convert_frame(&l->turnable, &l->raw);

@@ -16,6 +16,7 @@ struct source_config {
     int width, height;   /* wanted size; 0 = the source's choice */
     struct fraction fps; /* wanted frame rate; 0/0 = the source's choice */
     int format;          /* wanted enum frame_format; -1 = the source's choice */
+    int depth;           /* bits of a sample, if it can choose: at most 8, or 0 = all that it has */
     bool again;          /* reopening: what differs from the request is not logged */
     bool returns;        /* one that was open before is to come back */
     int stop_fd;         /* readable while read must return -ECANCELED: at a stop, or for a look */
@@ -47,6 +48,7 @@ struct source_ops {
     bool device;         /* may go and come back: is waited for, and closed while nobody looks */
     bool unannounced;    /* nothing changes in /dev when it comes back */
     bool file;           /* reads what must not be written meanwhile */
+    bool films;          /* can choose how many bits the samples have that it gives */
     bool reopens;        /* can take the place of another source while frames flow, if it is live */
 
     /* -ENOENT, -ENODEV, -EBUSY, -EACCES: the device; -EINVAL: it cannot give what is wanted. */

@@ -94,11 +94,10 @@ static const char *siting(const struct video_source *v)
 /* What a y4m file of these pictures would say, for a sink that writes one. */
 static void make_header(struct video_source *v)
 {
-    static const char *const names[FRAME_N_FORMATS] = {[FRAME_I422] = "422",
-                                                       [FRAME_I444] = "444",
-                                                       [FRAME_GREY] = "mono",
-                                                       [FRAME_RGB24] = "444",
-                                                       [FRAME_BGR24] = "444"};
+    static const char *const names[FRAME_N_FORMATS] = {
+        [FRAME_I422] = "422",     [FRAME_I444] = "444",     [FRAME_GREY] = "mono",
+        [FRAME_RGB24] = "444",    [FRAME_BGR24] = "444",    [FRAME_GREY16] = "mono",
+        [FRAME_I420_16] = "420p", [FRAME_I422_16] = "422p", [FRAME_I444_16] = "444p"};
     const struct decoder *d = decoder_of(v);
     const AVRational given =
         av_guess_sample_aspect_ratio(d->in.format, d->stream, (AVFrame *)v->frame);
@@ -111,6 +110,8 @@ static void make_header(struct video_source *v)
         .format = s->format, .width = s->width, .height = s->height, .fps = s->fps};
     if (s->format == FRAME_I420)
         (void)snprintf(chroma, sizeof(chroma), "420%s", siting(v));
+    else if (s->depth)
+        (void)snprintf(chroma, sizeof(chroma), "%s%d", names[s->format], s->depth);
     else
         (void)snprintf(chroma, sizeof(chroma), "%s", names[s->format]);
     (void)snprintf(
@@ -143,6 +144,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->width = v->lender.frame.width;
     s->height = v->lender.frame.height;
     s->colour = v->lender.frame.colour;
+    s->depth = v->lender.depth;
     if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
     s->n_frames = count_frames(d, fps);
@@ -174,7 +176,7 @@ static void video_close(struct source *s)
 /* The first picture says what all are like. */
 static int begin(struct video_source *v, const struct source_config *config, struct error *err)
 {
-    int r = lender_init(&v->lender, v->frame, v->file, err);
+    int r = lender_init(&v->lender, v->frame, config->depth, v->file, err);
 
     if (!r) {
         describe(v, config);
@@ -326,6 +328,7 @@ static int video_truth(const struct source *s, uint64_t seq, struct frame *clean
 const struct source_ops source_video = {
     .name = "video",
     .file = true,
+    .films = true,
     .open = video_open,
     .close = video_close,
     .read = video_read,
@@ -336,6 +339,7 @@ const struct source_ops source_video = {
 const struct source_ops source_network = {
     .name = "network",
     .device = true,
+    .films = true,
     .reopens = true,
     .open = network_open,
     .close = video_close,

@@ -97,13 +97,52 @@ static void test_words(void **state)
     assert_int_equal(pipeline_filter_request(&s, FRAME_I420_16).filter.kind, FILTER_BOX);
 }
 
+/* What a film has beyond 8 bits is kept where the filter needs nothing that only 8 bits have. */
+static void test_depth(void **state)
+{
+    static const char film[] = "rtsp://camera/", stream[] = "x.y4m";
+    static const struct {
+        const char *input;
+        int depth, filter, temporal;
+        double sigma_color;
+        int level, want;
+    } rows[] = {
+        {film, DEPTH_AUTO, FILTER_BILATERAL, 0, 0.0, 0, 8},
+        {film, DEPTH_AUTO, FILTER_BILATERAL, 0, 10.0, 0, 8},
+        {film, DEPTH_AUTO, FILTER_BILATERAL, 1, 0.0, 0, 8},
+        {film, DEPTH_AUTO, FILTER_BILATERAL, 1, 10.0, 0, 0},
+        {film, DEPTH_AUTO, FILTER_BILATERAL, 0, 0.0, 100, 0},
+        {film, DEPTH_AUTO, FILTER_GAUSSIAN, 0, 0.0, 0, 0},
+        {film, DEPTH_AUTO, FILTER_NONE, 0, 0.0, 0, 0},
+        {film, DEPTH_16, FILTER_BILATERAL, 0, 0.0, 0, 0},
+        {film, DEPTH_8, FILTER_NONE, 1, 10.0, 0, 8},
+        {stream, DEPTH_AUTO, FILTER_BILATERAL, 0, 0.0, 0, 0},
+        {stream, DEPTH_16, FILTER_BILATERAL, 0, 0.0, 0, 0},
+        {stream, DEPTH_8, FILTER_BILATERAL, 0, 0.0, 0, 8},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings s;
+
+        settings_init(&s);
+        (void)snprintf(s.input, sizeof(s.input), "%s", rows[i].input);
+        s.depth = rows[i].depth;
+        s.filter = rows[i].filter;
+        s.temporal = rows[i].temporal;
+        s.sigma_color = rows[i].sigma_color;
+        s.levels[1] = rows[i].level;
+        if (pipeline_capture_request(&s).depth != rows[i].want)
+            fail_msg("row %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_frames),   cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_distance), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_depth),
     };
 
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);

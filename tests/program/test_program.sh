@@ -305,6 +305,9 @@ test_deep() {
         run 0 "$bilatcam" -i deep.y4m -o eight.y4m --filter none --output-format yu12
         [ "$(stat -c %s eight.y4m)" = $(($(head -n 1 eight.y4m | wc -c) + 2 * (6 + 96))) ] && ok ||
             bad "8 bits of $tags"
+        run 0 "$bilatcam" -i deep.y4m -o taken.y4m --filter none --depth 8
+        expect err "'taken.y4m', (yu12|grey)$" "--depth 8 of $tags"
+        [ "${tags::5}" = Cmono ] || { cmp -s <(tail -n +2 taken.y4m) <(tail -n +2 eight.y4m) && ok || bad "samples of --depth 8"; }
     done
     run 0 "$bilatcam" -i deep.y4m -o wide.y4m --filter none --levels 0,1023
     tail -c 16 wide.y4m | od -An -tu2 -w16 | grep -Eq '^ +0 +64 +65535 +32800 +17040 +6406 +29212 +50224$' && ok ||
@@ -316,6 +319,11 @@ test_deep() {
     run 0 "$bilatcam" -i test: --format y16 --size 64x48 --frames 2 -o null: --levels auto --stats -
     expect out "filter_ms" "statistics"
     if grep -q psnr_gain_db out; then bad "levels: compared with a picture of others"; else ok; fi
+    refused 2 "levels: they are of 16 bits, and depth = 8 leaves none" "$bilatcam" -i deep.y4m -o null: --levels auto --depth 8
+    refused 2 "depth = '10': must be one of auto, 8, 16" "$bilatcam" -i deep.y4m -o null: --depth 10
+    run 0 "$bilatcam" -i test:noise=20 --format y16 --size 64x48 --frames 9 -o null: --depth 8 --stats -
+    expect err "y16 -> .* grey" "a scene of 16 bits that is taken to 8"
+    expect out '"psnr_gain_db": [1-9]' "the gain of a scene that is taken to 8 bits"
 }
 
 # R'G'B' is filtered as it is, and becomes what a file takes.

@@ -9,24 +9,11 @@ full_disk=${2:+$(realpath "$2")}
 # shellcheck source=tests/program/video_lib.sh
 . "$here/video_lib.sh"
 
-# probe FILE ENTRIES [OPTION...]: what ffprobe says, one thing after the other.
-probe() { ffprobe -v error "${@:3}" -show_entries "$2" -of csv=p=0 "$1" | tr '\n' ' '; }
-
-# says FILE WANTED ENTRIES [OPTION...]
-says() {
-    local got
-    got=$(probe "$1" "${@:3}")
-    [ "${got% }" = "$2" ] && ok || bad "$3 of $1: $got, not $2"
-}
-
 # times FILE: of its frames.
 times() { probe "$1" frame=pts_time -select_streams v; }
 
 # sound FILE: what it sounds like, as it is coded.
 sound() { ffmpeg -v error -nostdin -i "$1" -map 0:a -c copy -f md5 -; }
-
-# pixels FILE: of all frames.
-pixels() { ffmpeg -v error -nostdin -i "$1" -map 0:v -fps_mode passthrough -f md5 -; }
 
 # Nothing but whole files is left in the folder.
 no_remains() {

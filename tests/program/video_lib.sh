@@ -6,7 +6,7 @@ export XDG_CONFIG_HOME=$PWD/config XDG_CONFIG_DIRS=/nonexistent
 
 make() { ffmpeg -v error -nostdin -y "$@" 2>err || bad "ffmpeg $*"; }
 has_encoder() { ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " $1 "; }
-for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 aac; do
+for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 prores_ks aac; do
     has_encoder "$encoder" || skip "ffmpeg has no $encoder here"
 done
 quiet_x265=(-x265-params log-level=none)
@@ -24,3 +24,19 @@ assert len(a) == len(b) > 0, (len(a), len(b))
 assert max(abs(x - y) for x, y in zip(a, b)) <= int(sys.argv[1])
 END
 }
+
+# samples FILE: of a y4m file, without its header.
+samples() { tail -n +2 "$1"; }
+
+# probe FILE ENTRIES [OPTION...]: what ffprobe says, one thing after the other.
+probe() { ffprobe -v error "${@:3}" -show_entries "$2" -of csv=p=0 "$1" | tr '\n' ' '; }
+
+# says FILE WANTED ENTRIES [OPTION...]
+says() {
+    local got
+    got=$(probe "$1" "${@:3}")
+    [ "${got% }" = "$2" ] && ok || bad "$3 of $1: $got, not $2"
+}
+
+# pixels FILE: of all frames.
+pixels() { ffmpeg -v error -nostdin -i "$1" -map 0:v -fps_mode passthrough -f md5 -; }

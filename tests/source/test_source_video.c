@@ -37,7 +37,8 @@ static void expect_frame(struct source *s, int n)
     assert_int_equal(f.width, s->width);
     assert_int_equal(f.height, s->height);
     for (int c = 0; c < format_table[f.format].components; c++)
-        assert_int_equal(frame_sample(&f, c, 1, 0), 'a' + n);
+        assert_int_equal(frame_sample(&f, c, 1, 0),
+                         ('a' + n) * (format_table[f.format].bytes > 1 ? 257 : 1));
     s->ops->release(s);
 }
 
@@ -60,7 +61,7 @@ static void test_formats(void **state)
         size_t bytes;
         enum frame_format format;
         struct colour colour;
-        int rate;
+        int rate, depth, asked;
     } cases[] = {
         {"W4 H4 F25:1 C420jpeg", 24, FRAME_I420, {COLOUR_BT601, COLOUR_LIMITED}, 25},
         {"W4 H4 F30:1 C422", 32, FRAME_I422, {COLOUR_BT601, COLOUR_LIMITED}, 30},
@@ -72,19 +73,24 @@ static void test_formats(void **state)
          30},
         {"W4 H4 F30:1 Cmono", 16, FRAME_GREY, {COLOUR_BT601, COLOUR_FULL}, 30},
         {"W4 H720 F30:1 C420jpeg", 4320, FRAME_I420, {COLOUR_BT709, COLOUR_LIMITED}, 30},
+        {"W4 H4 F30:1 C422p16", 64, FRAME_I422_16, {COLOUR_BT601, COLOUR_LIMITED}, 30, 16, 0},
+        {"W4 H4 F30:1 C422p16", 64, FRAME_I422, {COLOUR_BT601, COLOUR_LIMITED}, 30, 0, 8},
+        {"W4 H4 F30:1 C422", 32, FRAME_I422, {COLOUR_BT601, COLOUR_LIMITED}, 30, 0, 8},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct source_config config = request(path);
+        struct source_config config = request(path);
         struct source *s;
 
+        config.depth = cases[i].asked;
         write_frames(cases[i].header, 5, cases[i].bytes);
         s = open_well(&source_video, &config);
         assert_int_equal(s->format, cases[i].format);
         assert_int_equal(s->colour.matrix, cases[i].colour.matrix);
         assert_int_equal(s->colour.range, cases[i].colour.range);
         assert_int_equal(s->fps.num, cases[i].rate);
+        assert_int_equal(s->depth, cases[i].depth);
         assert_false(s->live);
         assert_int_equal(s->n_frames, 5);
         assert_int_equal(s->ops->truth(s, 0, NULL), -ENOTSUP);

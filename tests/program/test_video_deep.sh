@@ -1,0 +1,190 @@
+#!/bin/bash
+# Films and pictures whose samples have more than 8 bits, as they are read and written.
+# Usage: test_video_deep.sh PATH/TO/bilatcam
+# shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
+bilatcam=$(realpath "$1")
+# shellcheck source=tests/lib/checks.sh
+. "$(dirname "$0")/../lib/checks.sh"
+# shellcheck source=tests/program/video_lib.sh
+. "$here/video_lib.sh"
+
+# Samples of more than 8 bits are all there where nothing is filtered.
+test_read() {
+    local codec options pixels shown
+    while read -r codec pixels shown options; do
+        # shellcheck disable=SC2086 # several options
+        make -i film.mp4 -an -frames:v 5 -c:v $codec -pix_fmt $pixels $options deep.mkv
+        run 0 "$bilatcam" -i deep.mkv -o ours.y4m --filter none
+        expect err "deep.mkv' \\([a-z0-9]+\\), 160x90 $shown ->" "a film in $pixels"
+        make -i deep.mkv -f yuv4mpegpipe -strict -1 theirs.y4m
+        [ -s theirs.y4m ] && cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok || bad "pictures in $pixels"
+        [ "$(colour_space ours.y4m)" = "$(colour_space theirs.y4m)" ] && ok ||
+            bad "colour space of $pixels: $(colour_space ours.y4m)"
+    done <<'END'
+libx264 yuv420p10le 420p16
+libx265 yuv420p10le 420p16 -x265-params log-level=none
+libvpx-vp9 yuv422p12le 422p16 -deadline realtime -cpu-used 8
+prores_ks yuv422p10le 422p16
+ffv1 yuv420p9le 420p16
+ffv1 yuv444p14le 444p16
+ffv1 yuv422p16le 422p16
+ffv1 gray16le y16
+END
+    make -i film.mp4 -an -c:v libx264 -pix_fmt yuv420p10le deep.mp4
+    make -i deep.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4
+    run 0 "$bilatcam" -i turned.mp4 -o ours.y4m --filter none
+    make -i turned.mp4 -f yuv4mpegpipe -strict -1 theirs.y4m
+    cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok || bad "10 bits on their side"
+    make -i film.mp4 -frames:v 1 -pix_fmt rgb48be deep.png
+    run 0 "$bilatcam" -i deep.png -o ours.y4m --filter none
+    expect err "deep.png' \\(png\\), 160x90 444p16 ->" "a picture of 48 bits"
+    same_pixels ours.y4m deep.png 1 "colours of a picture of 48 bits"
+}
+colour_space() { head -n 1 "$1" | grep -o ' C[0-9a-z]*'; }
+
+# Where the filter needs other frames, or their noise, films are taken to 8 bits if nothing else is asked for.
+test_depth() {
+    local options shown
+    make -i film.mp4 -an -c:v ffv1 -pix_fmt yuv420p10le deep.mkv
+    make -i deep.mkv -f yuv4mpegpipe -strict -1 deep.y4m
+    while IFS=: read -r options shown; do
+        # shellcheck disable=SC2086 # several options
+        run 0 "$bilatcam" -i deep.mkv -o ours.y4m $options
+        expect err "deep.mkv' \\(ffv1$shown -> " "a deep film with $options"
+    done <<'END'
+:, taken to 8 bits\), 160x90 yu12
+--temporal 1:, taken to 8 bits\), 160x90 yu12
+--sigma-color 20:, taken to 8 bits\), 160x90 yu12
+--filter none --depth 8:, taken to 8 bits\), 160x90 yu12
+--temporal 1 --sigma-color 20:\), 160x90 420p16
+--filter gaussian:\), 160x90 420p16
+--depth 16:\), 160x90 420p16
+END
+    expect err "pictures of 16 bits: each is filtered by itself" "--depth 16 and the mean"
+    # What is filtered is the same as in words of a y4m file.
+    for options in reference simd; do
+        set -- -e "$options" --frames 3 --temporal 1 --sigma-color 20 -r 2
+        run 0 "$bilatcam" -i deep.mkv -o ours.y4m "$@"
+        run 0 "$bilatcam" -i deep.y4m -o theirs.y4m "$@"
+        cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok || bad "a deep film with $options"
+        cmp -s <(samples ours.y4m) <(samples deep.y4m) && bad "nothing is filtered with $options" || ok
+    done
+    run 0 "$bilatcam" -i deep.mkv -o ours.y4m --filter none --depth 8
+    [ "$(colour_space ours.y4m)" = ' C420mpeg2' ] && ok || bad "siting of a film that is taken to 8 bits"
+    make -i deep.mkv -pix_fmt yuv420p -f yuv4mpegpipe theirs.y4m
+    python3 - <<'END' && ok || bad "samples of a film that is taken to 8 bits"
+a, b = (open(f, "rb").read().split(b"\n", 1)[1] for f in ("ours.y4m", "theirs.y4m"))
+assert len(a) == len(b)
+assert max(abs(x - y) for x, y in zip(a, b)) <= 1
+END
+}
+
+# ramp PIXELS: every level that samples of 10 bits have, coded without loss.
+ramp() {
+    [ -e ramp ] || python3 - <<'END'
+from array import array
+w, h, n = 1024, 16, 3
+planes = [[[64 * x + i for x in range(w)] * h, [65535 - 64 * x for x in range(w)] * h,
+           [(32 * x + 2048 * y + 999 * i) % 65536 for y in range(h) for x in range(w)]] for i in range(n)]
+with open("ramp", "wb") as f:
+    for frame in planes:
+        for plane in frame:
+            array("H", plane).tofile(f)
+END
+    make -f rawvideo -pix_fmt yuv444p16le -s 1024x16 -r 25 -i ramp -pix_fmt "$1" -c:v ffv1 ramp.mkv
+}
+
+# Each level of more than 8 bits comes through where the encoder has as many, else to the nearest.
+test_written() {
+    local from options to
+    while read -r from options to; do
+        ramp "$from"
+        run 0 "$bilatcam" -i ramp.mkv -o out.mkv --filter none --encoder "$options"
+        says out.mkv "$to" stream=pix_fmt
+        [ "$(pixels out.mkv)" = "$(pixels ramp.mkv)" ] && ok || bad "levels of $from with $options"
+    done <<'END'
+yuv420p10le ffv1 yuv420p10le
+yuv420p10le libx264:qp=0:preset=ultrafast yuv420p10le
+yuv422p10le libx264:qp=0:preset=ultrafast yuv422p10le
+yuv444p12le libvpx-vp9:lossless=1 yuv444p12le
+yuv420p9le ffv1 yuv420p9le
+yuv422p14le ffv1 yuv422p14le
+yuv444p16le ffv1 yuv444p16le
+gray12le ffv1 gray12le
+gbrp10le ffv1 gbrp10le
+gbrp16le ffv1 gbrp16le
+END
+    echo leak:libx265 >leaks # of its tables
+    while read -r from options to; do
+        ramp "$from"
+        LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0 run 0 "$bilatcam" -i ramp.mkv -o out.mkv --filter none --encoder "$options"
+        says out.mkv "$to" stream=pix_fmt
+    done <<'END'
+yuv420p10le libx265:preset=ultrafast:x265-params=log-level=none yuv420p10le
+yuv422p12le libx265:preset=ultrafast:x265-params=log-level=none yuv422p12le
+yuv422p12le libx264 yuv422p10le
+yuv420p10le prores_ks yuv422p10le
+yuv420p prores_ks yuv422p10le
+yuv420p10le mjpeg yuvj420p
+yuv420p10le png rgb48be
+gbrp12le png rgb48be
+END
+    # What is filtered reaches the encoder as it reaches a y4m file.
+    set -- --temporal 1 --sigma-color 20 -r 2
+    ramp yuv420p10le
+    run 0 "$bilatcam" -i ramp.mkv -o out.mkv "$@" --encoder ffv1
+    run 0 "$bilatcam" -i ramp.mkv -o out.y4m "$@"
+    [ "$(pixels out.mkv)" = "$(pixels out.y4m)" ] && [ "$(pixels out.mkv)" != "$(pixels ramp.mkv)" ] && ok ||
+        bad "a filtered ramp"
+    # With the filter as it is, and where 8 are asked for, there are 8.
+    for options in "" "--filter none --depth 8" "--filter none --output-format yu12"; do
+        # shellcheck disable=SC2086 # several options
+        run 0 "$bilatcam" -i ramp.mkv -o out.mp4 $options
+        says out.mp4 yuv420p stream=pix_fmt
+    done
+    run 0 "$bilatcam" -i ramp.mkv -o out.mkv --filter none --output-format yu12 --encoder ffv1
+    make -i ramp.mkv -f rawvideo theirs
+    make -i out.mkv -f rawvideo ours
+    python3 - <<'END' && ok || bad "10 bits, rounded to 8"
+from array import array
+a, b = array("H", open("theirs", "rb").read()), open("ours", "rb").read()
+assert len(a) == len(b) > 0 and all(y == min(255, (x + 2) // 4) for x, y in zip(a, b))
+END
+}
+
+test_pictures() {
+    local pixels
+    for pixels in gray16be rgb48be; do
+        make -f lavfi -i "color=s=1024x64,format=gbrp16,geq=r='X*64+Y':g='65535-X*64-Y':b='Y*1024+X'" \
+            -frames:v 1 -pix_fmt $pixels picture.png
+        run 0 "$bilatcam" -i picture.png -o out.png --filter none
+        says out.png "$pixels" stream=pix_fmt
+        [ "$(pixels out.png)" = "$(pixels picture.png)" ] && ok || bad "levels of a PNG in $pixels"
+        run 0 "$bilatcam" -i picture.png -o out.png --depth 16
+        says out.png "$pixels" stream=pix_fmt
+        run 0 "$bilatcam" -i picture.png -o out.png --depth 8
+        says out.png "$([ $pixels = gray16be ] && echo gray || echo rgb24)" stream=pix_fmt
+        run 0 "$bilatcam" -i picture.png -o out.jpg --filter none
+        same_pixels out.jpg picture.png 12 "a JPEG of $pixels"
+    done
+}
+
+# What says how a film of a high dynamic range is to be shown.
+test_tags() {
+    local transfer options
+    for transfer in smpte2084 arib-std-b67; do
+        make -i film.mp4 -an -c:v libx265 -pix_fmt yuv420p10le "${quiet_x265[@]}" -color_primaries bt2020 \
+            -color_trc $transfer -colorspace bt2020nc -color_range tv -chroma_sample_location topleft wide.mkv
+        for options in "--filter none" ""; do
+            # shellcheck disable=SC2086 # several options
+            run 0 "$bilatcam" -i wide.mkv -o out.mkv $options
+            says out.mkv "tv,bt2020nc,$transfer,bt2020" stream=color_range,color_space,color_transfer,color_primaries
+        done
+        run 0 "$bilatcam" -i wide.mkv -o out.mkv --filter none --encoder ffv1
+        [ "$(pixels out.mkv)" = "$(pixels wide.mkv)" ] && ok || bad "pixels of $transfer"
+        says out.mkv "$(probe wide.mkv stream=chroma_location | tr -d ' ')" stream=chroma_location
+    done
+}
+
+run_tests
+summary
