@@ -84,7 +84,7 @@ static void set_layout(tensor_params &h, const tensor_form &form, const tile_sha
 
     h.tile_columns = tile.columns;
     h.tile_rows = tile.rows;
-    h.pairs = tile.columns / 2 + h.p.radius + 2 * (h.p.radius & 1);
+    h.pairs = tile.columns / 2 + h.p.radius + (h.p.radius & 1);
     h.divide_by_pairs = 0xffffffffu / unsigned(h.pairs) + 1;
     for (h.across_shift = 0; PATCH * form.patches << h.across_shift < tile.columns;)
         h.across_shift++;

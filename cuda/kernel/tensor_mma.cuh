@@ -72,3 +72,8 @@ static __device__ __forceinline__ void pin(uint32_t &value)
 {
     asm volatile("" : "+r"(value));
 }
+
+static __device__ __forceinline__ void pin(const uint8_t *&at)
+{
+    asm volatile("" : "+l"(at));
+}

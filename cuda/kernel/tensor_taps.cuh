@@ -21,6 +21,11 @@ struct lane_place {
     {
         return g / 2;
     }
+    /* Whether its neighbour in the products of weights and values is 1, and no sample. */
+    __device__ __forceinline__ bool sums_ones() const
+    {
+        return g % 4 == 1;
+    }
 };
 
 struct patch {
@@ -209,6 +214,69 @@ static __device__ __forceinline__ bool add_square(patch p[PATCHES], chunks &c,
     if constexpr (I + 1 < PATCHES)
         return add_square<ODD, I + 1>(p, c, s, left);
     return false;
+}
+
+/* Pairs of chunks in registers, each of which meets all patches that need it. The first slot of a
+ * row has a place of its own, because it is loaded while the row before ends. */
+struct row_pairs {
+    uint32_t features[3][4];
+    uint32_t values[3][4];
+    uint32_t features_at, values_at; /* of the row, in shared memory */
+
+    static __device__ __forceinline__ int place(int slot)
+    {
+        return slot ? 1 + slot % 2 : 0;
+    }
+    __device__ __forceinline__ void load(int slot)
+    {
+        load_matrices(features[place(slot)], features_at + slot * SLOT_FEATURES);
+        load_16_bytes(values[place(slot)], values_at + slot * SLOT_VALUES);
+    }
+};
+
+/* Adds pair @k of a row to the patch for which that is step @step of @STEPS. */
+template <bool ODD, int STEPS>
+static __device__ __forceinline__ void add_square_pair(patch &p, const row_pairs &c,
+                                                       const square_window &s, int k, int step)
+{
+    const uint32_t *const features = c.features[c.place(k / 2)] + k % 2 * 2;
+    const uint32_t *const values = c.values[c.place(k / 2)] + k % 2 * 2;
+    const mask both = {
+        {{s.middle.of[0][0], s.middle.of[0][1]}, {s.right.of[0][0], s.right.of[0][1]}}};
+    const mask second = {{{s.right.of[1][0], s.right.of[1][1]}, {}}};
+
+    if (ODD && step == STEPS - 1)
+        add_pair<false, true>(p, features, values, second);
+    else if (ODD && step == STEPS - 2)
+        add_pair<false, false>(p, features, values, both);
+    else if (!ODD && step == STEPS - 1)
+        add_pair<false, false>(p, features, values, s.right);
+    else
+        add_pair<false, false>(p, features, values, step ? s.middle : s.left);
+}
+
+/* @features_step and @values_step lead to the next row. */
+template <bool ODD, int STEPS>
+static __device__ __forceinline__ void add_square_row(patch p[PATCHES], row_pairs &c,
+                                                      const square_window &s,
+                                                      uint32_t features_step, uint32_t values_step)
+{
+    constexpr int pairs = PATCHES + STEPS - 1, last = (pairs - 1) / 2;
+
+#pragma unroll
+    for (int k = 0; k < pairs; k++) {
+        if (k % 2 == 0 && k / 2 < last)
+            c.load(k / 2 + 1);
+        if (k == 2 * last) {
+            c.features_at += features_step;
+            c.values_at += values_step;
+            c.load(0);
+        }
+#pragma unroll
+        for (int j = PATCHES - 1; j >= 0; j--)
+            if (k - j >= 0 && k - j < STEPS)
+                add_square_pair<ODD, STEPS>(p[j], c, s, k, k - j);
+    }
 }
 
 /* What a row's neighbours count for a lane's pixels. */

@@ -22,11 +22,6 @@ static __device__ __forceinline__ uint32_t low_halves(uint32_t a, uint32_t b)
     return __byte_perm(a, b, 0x5410);
 }
 
-static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
-{
-    return __byte_perm(a, b, 0x7632);
-}
-
 #define BOTH 0x3c003c00u /* two halves: 1 and 1, 1 and 0 */
 #define FIRST 0x00003c00u
 #define SECOND 0x3c000000u
@@ -57,8 +52,8 @@ struct tile {
 struct pair_column {
     const uint8_t *y, *u, *v; /* of the picture's first row; @y: all four bytes, where packed */
     uint32_t select[4];       /* bytes Y0 Y1 U V of its word, below those of a float */
-    uint32_t x;               /* both features */
-    float2 x_squared;
+    float2 x;                 /* features */
+    float2 x_squared;         /* of the rounded ones */
 
     __device__ __forceinline__ pair_column(const tensor_params &h, const tile &t, int pair)
     {
@@ -67,13 +62,13 @@ struct pair_column {
         const int at = (int(blockIdx.x) * h.tile_columns - t.radius - t.odd) / 2 + pair;
         const unsigned source = min(max(at, 0), last);
         const float place = float(column - t.radius - h.tile_columns / 2);
-        const half2 both = __floats2half2_rn(place * h.to_place, (place + 1) * h.to_place);
-        const float2 rounded = __half22float2(both);
+        float2 rounded;
         uint32_t bytes = p.packed ? p.unpack : 0x3210;
 
         y = p.in[0].base + size_t(source * (p.packed ? 4u : 2u));
         u = p.in[1].base + size_t(source * p.in[1].step);
         v = p.in[2].base + size_t(source * p.in[2].step);
+        pin(y); /* or the compiler adds the base for each row */
         /* The nearest edge pixel outside the picture. */
         if (at < 0)
             bytes = (bytes & 0xff0f) | (bytes & 0x000f) << 4;
@@ -82,7 +77,8 @@ struct pair_column {
 #pragma unroll
         for (int i = 0; i < 4; i++)
             select[i] = 0x7440 | (bytes >> 4 * i & 0xf);
-        x = bits(both);
+        x = make_float2(place * h.to_place, (place + 1) * h.to_place);
+        rounded = __half22float2(__float22half2_rn(x));
         x_squared = make_float2(rounded.x * rounded.x, rounded.y * rounded.y);
     }
     /* The word of a pixel pair. */
@@ -99,33 +95,32 @@ struct pair_column {
     }
 };
 
-/* Features of a pair; the first half of @y is that of its row. */
+/* Features of a pair in the row with feature @y. */
 static __device__ __forceinline__ void put_features(const tensor_params &h, uint4 *to,
-                                                    const pair_column &c, half2 y, float y0,
+                                                    const pair_column &c, float y, float y0,
                                                     float y1, float u, float v)
 {
-    const float of_chroma = h.to_f0_u * u + h.to_f0_v * v, row = __low2float(y);
+    const float of_chroma = h.to_f0_u * u + h.to_f0_v * v;
     const half2 f12 = __floats2half2_rn(h.to_f1_u * u + h.to_f1_v * v, h.to_f2_v * v);
-    const half2 f0 = __floats2half2_rn(h.to_f0_y * y0 + of_chroma, h.to_f0_y * y1 + of_chroma);
-    const float2 r12 = __half22float2(f12), r0 = __half22float2(f0);
-    const float color = r12.x * r12.x + r12.y * r12.y, common = row * row + color;
+    const float l0 = h.to_f0_y * y0 + of_chroma, l1 = h.to_f0_y * y1 + of_chroma;
+    const float2 r12 = __half22float2(f12), r0 = __half22float2(__floats2half2_rn(l0, l1));
+    const float color = r12.x * r12.x + r12.y * r12.y;
+    const half2 place0 = __floats2half2_rn(c.x.x, y), place1 = __floats2half2_rn(c.x.y, y);
+    const float row = __high2float(place0), common = row * row + color;
     const float n0 = r0.x * r0.x + (LORENTZIAN ? color : common + c.x_squared.x);
     const float n1 = r0.y * r0.y + (LORENTZIAN ? color : common + c.x_squared.y);
-    const half2 nh = __floats2half2_rn(n0, n1);
-    const float2 rounded = __half22float2(nh);
-    const half2 nl = __floats2half2_rn(n0 - rounded.x, n1 - rounded.y);
+    const half2 nh0 = __floats2half2_rn(n0, 1.0f), nh1 = __floats2half2_rn(n1, 1.0f);
+    const float nl0 = n0 - __low2float(nh0), nl1 = n1 - __low2float(nh1);
 
     if (LORENTZIAN) {
-        to[0] = make_uint4(bits(f12), low_halves(bits(f0), 0), low_halves(bits(nh), BOTH),
-                           low_halves(bits(nl), BOTH));
-        to[1] = make_uint4(bits(f12), high_halves(bits(f0), 0), high_halves(bits(nh), BOTH),
-                           high_halves(bits(nl), BOTH));
+        to[0] = make_uint4(bits(f12), bits(__floats2half2_rn(l0, 0.0f)), bits(nh0),
+                           bits(__floats2half2_rn(nl0, 1.0f)));
+        to[1] = make_uint4(bits(f12), bits(__floats2half2_rn(l1, 0.0f)), bits(nh1),
+                           bits(__floats2half2_rn(nl1, 1.0f)));
         return;
     }
-    to[0] = make_uint4(bits(f12), low_halves(c.x, bits(y)), low_halves(bits(f0), bits(nl)),
-                       low_halves(bits(nh), BOTH));
-    to[1] = make_uint4(bits(f12), __byte_perm(c.x, bits(y), 0x5432),
-                       high_halves(bits(f0), bits(nl)), high_halves(bits(nh), BOTH));
+    to[0] = make_uint4(bits(f12), bits(place0), bits(__floats2half2_rn(l0, nl0)), bits(nh0));
+    to[1] = make_uint4(bits(f12), bits(place1), bits(__floats2half2_rn(l1, nl1)), bits(nh1));
 }
 
 template <bool ODD>
@@ -152,6 +147,17 @@ static __device__ __forceinline__ void put_ones(const tensor_params &h, const ti
 
     if (thread < h.ones / 2)
         ones[thread] = VALUE_1 | VALUE_1 << 16;
+}
+
+/* Behind the last pair where the radius is odd: the last neighbours reach one column further. */
+static __device__ __forceinline__ void put_last_column(const tensor_params &h, const tile &t,
+                                                       int thread)
+{
+    uint16_t *const last = t.values + 2 * h.pairs - 1;
+
+    for (int row = thread; row < t.rows; row += h.warps * WARP)
+        for (int i = 0; i < 3; i++)
+            last[i * h.value_plane + row * h.value_stride] = 0;
 }
 
 /* For a neighbour @dx columns to the right and @dy rows away: half of a word of a mask. */
@@ -197,6 +203,8 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
     uint16_t *values = t.values + first * h.value_stride + 2 * pair;
 
     put_ones(h, t, thread);
+    if (ODD)
+        put_last_column(h, t, thread);
     if (first >= h.fill_step)
         return;
     for (int row = first; row < t.rows;) {
@@ -215,7 +223,7 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
             const float y_0 = value(words[i], c.select[0]), y_1 = value(words[i], c.select[1]);
             const float u = value(words[i], c.select[2]), v = value(words[i], c.select[3]);
 
-            put_features(h, features, c, __floats2half2_rn(place, 0.0f), y_0, y_1, u, v);
+            put_features(h, features, c, place, y_0, y_1, u, v);
             put_values<ODD>(h, values, pair == 0, y_0, y_1, u, v);
             features += h.fill_features;
             values += h.fill_values;
