@@ -31,7 +31,7 @@ struct status {
 
     char engine[16], device[128]; /* what filters now */
     int threads; /* of the CPU that filter, where the engine has their number from the budget; 0 */
-    double gpu_memory_mib;        /* that its process has; 0 = not known, or no GPU */
+    double gpu_memory_mib; /* that its process has; 0 = not known, or no GPU */
     int width, height;
     char format_in[8], format_out[8];
 
