@@ -28,7 +28,8 @@ struct workers {
 
     /* The caller's own: */
     int n_used;     /* threads in `worker` that get work */
-    int caller_cpu; /* that these were kept off; -1: none */
+    int caller_cpu; /* that these were kept off, of those below; -1: none */
+    cpu_set_t cpus;
     struct worker worker[];
 };
 
@@ -91,36 +92,36 @@ static int nth_cpu(const cpu_set_t *set, int n)
     return cpu;
 }
 
-static void run_on(struct worker *worker, const cpu_set_t *set)
-{
-    (void)pthread_setaffinity_np(worker->thread, sizeof(*set), set);
-}
-
 /* Keeps the threads off the caller's processor, and from each other's if they are as many as there
- * are processors. By itself the system may wake a thread on that of its waker or of another one,
+ * are other ones. By itself the system may wake a thread on that of its waker or of another thread,
  * and where none is idle, if only because of programs that are niced, leaves it waiting there until
- * the job is done. */
+ * the job is done. Where there are too few processors, threads may run on all. */
 static void spread(struct workers *w)
 {
     const int cpu = sched_getcpu();
-    cpu_set_t others;
+    cpu_set_t cpus;
     int n;
 
-    if (!w->n_used || cpu < 0 || cpu == w->caller_cpu ||
-        sched_getaffinity(0, sizeof(others), &others))
+    if (!w->n_used || cpu < 0 || sched_getaffinity(0, sizeof(cpus), &cpus) ||
+        (cpu == w->caller_cpu && CPU_EQUAL(&cpus, &w->cpus)))
         return;
-    CPU_CLR(cpu, &others);
-    n = CPU_COUNT(&others);
-    if (n < w->n_used)
-        return;
-    for (int i = 0; i < w->n_used; i++) {
-        cpu_set_t own;
-
-        CPU_ZERO(&own);
-        CPU_SET(nth_cpu(&others, i), &own);
-        run_on(&w->worker[i], w->n_used == n ? &own : &others);
-    }
     w->caller_cpu = cpu;
+    w->cpus = cpus;
+    n = CPU_COUNT(&cpus) - 1;
+    for (int i = 0; i < w->n_used; i++) {
+        cpu_set_t set = cpus;
+
+        if (w->n_used == n) {
+            const int own = nth_cpu(&cpus, i);
+
+            /* Who was where the caller is now has the last one: the others stay. */
+            CPU_ZERO(&set);
+            CPU_SET(own == cpu ? nth_cpu(&cpus, n) : own, &set);
+        } else if (w->n_used < n) {
+            CPU_CLR(cpu, &set);
+        }
+        (void)pthread_setaffinity_np(w->worker[i].thread, sizeof(set), &set);
+    }
 }
 
 int workers_create(struct workers **ret, const char *name, int n_threads)

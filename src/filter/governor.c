@@ -300,6 +300,11 @@ int64_t governor_budget_ns(const struct governor *g)
     return (int64_t)budget_ns(g);
 }
 
+int64_t governor_room_ns(const struct governor *g)
+{
+    return (int64_t)fmin(budget_ns(g) - second_highest_other(g), g->interval.ns);
+}
+
 int governor_step(struct governor *g, const struct governor_sample *s)
 {
     const struct ladder *l = &g->config.ladder;

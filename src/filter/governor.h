@@ -91,5 +91,9 @@ void governor_configure(struct governor *g, const struct governor_config *config
 /* The latency that is held now, in ns; 0 while the interval is not known. */
 int64_t governor_budget_ns(const struct governor *g);
 
+/* How long the filter can take, in ns, and nothing is late: what the rest of the last frames leaves
+ * of the budget, and a frame interval at most. 0 or less: there is no room, or it is not known. */
+int64_t governor_room_ns(const struct governor *g);
+
 /* One frame was filtered, or passed; returns the rung for the next. */
 int governor_step(struct governor *g, const struct governor_sample *sample);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define AIM (1.0 / 3.0) /* of the budget */
+#define AIM (1.0 / 3.0) /* of the room */
 #define FEWER 0.7       /* of that: what fewer threads must hold */
 
 static int change(struct thread_count *t, double n, int most)
@@ -11,13 +11,13 @@ static int change(struct thread_count *t, double n, int most)
     return t->n;
 }
 
-int thread_count_step(struct thread_count *t, int most, int64_t filter_ns, int64_t budget_ns,
+int thread_count_step(struct thread_count *t, int most, int64_t filter_ns, int64_t room_ns,
                       bool limited)
 {
-    const double aim = AIM * (double)budget_ns;
+    const double aim = AIM * (double)room_ns;
     double fewer;
 
-    if (limited || budget_ns <= 0 || t->n < 1 || t->n > most)
+    if (limited || room_ns <= 0 || t->n < 1 || t->n > most)
         return change(t, most, most);
     if ((double)filter_ns > aim)
         return change(t, ceil(t->n * (double)filter_ns / aim), most);

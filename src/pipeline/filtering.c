@@ -76,6 +76,7 @@ static int stand_in(struct filtering *f, struct engine **ret)
     *ret = f->engine;
     f->lost = f->engine->ops;
     f->engine = NULL;
+    f->threads = (struct thread_count){0};
     r = f->config.stand_in->create(&f->engine, &f->config.engine, &err);
     if (r == 0)
         publish_engine(f);
@@ -129,6 +130,7 @@ static int collect(struct filtering *f, const struct job *j)
     struct engine_report report;
     const int r = f->engine->ops->collect(f->engine);
 
+    f->t_collected_ns = now_ns();
     if (r || j->probe)
         return r;
     f->engine->ops->report(f->engine, &report);
@@ -292,7 +294,8 @@ static void count_threads(struct filtering *f, const struct job *j)
     j->slot->threads = j->submitted && f->engine->threads_most ? f->engine->threads : 0;
     if (j->slot->threads)
         (void)thread_count_step(&f->threads, f->engine->threads_most, j->slot->filter_ns,
-                                j->slot->budget_ns, g->passing || g->limit < g->config.ladder.top);
+                                j->slot->budget_ns ? governor_room_ns(g) : 0,
+                                g->passing || g->limit < g->config.ladder.top);
 }
 
 static void govern(struct filtering *f, const struct job *j)
@@ -341,7 +344,7 @@ static int finish_job(struct filtering *f)
         return r;
     /* Frames in flight together share the time; each counts from when the one before was done. */
     t_begun = j->t_start_ns > f->t_done_ns ? j->t_start_ns : f->t_done_ns;
-    f->t_done_ns = now_ns();
+    f->t_done_ns = j->submitted ? f->t_collected_ns : now_ns();
     slot->filter_ns = f->t_done_ns - t_begun;
     govern(f, j);
     f->n_jobs--;

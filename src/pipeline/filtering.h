@@ -56,6 +56,7 @@ struct filtering {
     struct job jobs[FILTERING_MAX_DEPTH]; /* first in, first out */
     int n_jobs;
     unsigned run;                            /* of the newest frame that the engine saw */
+    int64_t t_collected_ns;                  /* when the engine gave back its last one */
     int64_t t_done_ns;                       /* when the frame before was done */
     struct slot *spare[FILTERING_MAX_DEPTH]; /* to exchange for captured ones */
     int n_spare;

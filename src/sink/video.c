@@ -338,8 +338,9 @@ static int start(struct video_sink *v, const char *name, struct error *err)
     v->format->pb = v->out.io;
     r = avformat_write_header(v->format, NULL);
     if (r < 0)
-        return error_set(err, -EINVAL, "cannot begin %s with %s: %s", v->file,
-                         v->encoder.codec->name, av_make_error_string(why, sizeof(why), r));
+        return error_set(err, -EINVAL, "cannot begin %s with %s: %s%s", v->file,
+                         v->encoder.codec->name, av_make_error_string(why, sizeof(why), r),
+                         v->encoder.depth > 8 ? " (--depth 8 makes 8 bits of it)" : "");
     return 0;
 }
 

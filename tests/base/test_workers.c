@@ -141,6 +141,34 @@ static void test_off_the_callers_processor(void **state)
     }
 }
 
+/* A pool that has run before follows the caller's processors, and has all where they are too few.
+ */
+static void test_fewer_processors(void **state)
+{
+    struct workers *w = NULL;
+    cpu_set_t all, one;
+    int cpu = 0;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    assert_int_equal(pthread_barrier_init(&all_here, NULL, 2), 0);
+    assert_int_equal(workers_create(&w, "filter", 2), 0);
+    workers_run(w, look_where, NULL, 2);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    workers_run(w, look_where, NULL, 2);
+    assert_true(CPU_EQUAL(&seen[1], &one));
+    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    workers_run(w, look_where, NULL, 2);
+    assert_int_equal(CPU_COUNT(&seen[1]),
+                     CPU_COUNT(&all) > 1 ? CPU_COUNT(&all) - 1 : CPU_COUNT(&all));
+    workers_destroy(w);
+    (void)pthread_barrier_destroy(&all_here);
+}
+
 /* More threads than processors stay where the system puts them. */
 static void test_too_many_for_that(void **state)
 {
@@ -161,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_signals_are_blocked),
         cmocka_unit_test(test_as_many_as_asked_for),
         cmocka_unit_test(test_off_the_callers_processor),
+        cmocka_unit_test(test_fewer_processors),
         cmocka_unit_test(test_too_many_for_that),
     };
 

@@ -1,17 +1,18 @@
-/* How many threads filter a frame. A budget of 30 ms leaves 10 to the filter. */
+/* How many threads filter a frame. Room for 30 ms lets it aim at 10. */
 #include "tests/lib/unit.h"
 
+#include "filter/governor.h"
 #include "filter/thread_count.h"
 
 #define MS INT64_C(1000000)
-#define BUDGET (30 * MS)
+#define ROOM (30 * MS)
 #define MOST 8
 
 /* @n frames that take @work_ns of one thread, shared out evenly. */
 static int after(struct thread_count *t, int n, int64_t work_ns)
 {
     for (int i = 0; i < n; i++)
-        (void)thread_count_step(t, MOST, work_ns / (t->n ? t->n : MOST), BUDGET, false);
+        (void)thread_count_step(t, MOST, work_ns / (t->n ? t->n : MOST), ROOM, false);
     return t->n;
 }
 
@@ -86,7 +87,7 @@ static void test_all_where_limited(void **state)
 
     (void)state;
     (void)after(&t, 100, MS);
-    assert_int_equal(thread_count_step(&t, MOST, MS, BUDGET, true), MOST);
+    assert_int_equal(thread_count_step(&t, MOST, MS, ROOM, true), MOST);
     (void)after(&t, 100, MS);
     assert_int_equal(t.n, 1);
     assert_int_equal(thread_count_step(&t, MOST, MS, 0, false), MOST);
@@ -99,9 +100,59 @@ static void test_other_number(void **state)
 
     (void)state;
     (void)after(&t, 10, 20 * MS);
-    assert_int_equal(thread_count_step(&t, 2, MS, BUDGET, false), 2);
-    assert_int_equal(thread_count_step(&t, 1, 100 * MS, BUDGET, false), 1);
-    assert_int_equal(thread_count_step(&t, 1, INT64_MAX, BUDGET, false), 1);
+    assert_int_equal(thread_count_step(&t, 2, MS, ROOM, false), 2);
+    assert_int_equal(thread_count_step(&t, 1, 100 * MS, ROOM, false), 1);
+    assert_int_equal(thread_count_step(&t, 1, INT64_MAX, ROOM, false), 1);
+}
+
+/* How many frames of ten seconds at 30 frames/s are limited where the filter takes @work_ms of
+ * one thread and all else @other_ms of a budget of @budget_ms (0: a frame interval). */
+static int limited_frames(double other_ms, double work_ms, int most, int budget_ms, bool as_needed)
+{
+    const struct filter asked = {.kind = FILTER_BILATERAL, .radius = 8, .temporal = 1};
+    struct governor_config config = {.budget_ns = budget_ms * MS, .interval_ns = 100 * MS / 3};
+    struct thread_count t = {0};
+    struct governor g;
+    int n = 0;
+
+    ladder_init(&config.ladder, &asked, 1);
+    governor_init(&g, &config);
+    for (uint64_t i = 0; i < 300; i++) {
+        const double share = config.ladder.cost[g.limit] / config.ladder.cost[config.ladder.top];
+        const struct governor_sample sample = {
+            .t_capture_ns = (int64_t)(i + 1) * config.interval_ns,
+            .seq = i,
+            .filter_ns = (int64_t)(1e6 * work_ms * share / (as_needed && t.n ? t.n : most)),
+            .other_ns = (int64_t)(1e6 * other_ms),
+            .rung = g.limit,
+        };
+
+        (void)governor_step(&g, &sample);
+        n += g.limit < config.ladder.top;
+        (void)thread_count_step(&t, most, sample.filter_ns, governor_room_ns(&g),
+                                g.passing || g.limit < config.ladder.top);
+    }
+    return n;
+}
+
+/* What all threads hold is never limited for want of threads. */
+static void test_limits_nothing(void **state)
+{
+    static const int threads[] = {2, 4, 8}, budgets[] = {0, 15, 200};
+    int n_held = 0;
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        for (int other = 0; other < 34; other += 2)
+            for (int work = 2; work < 200; work = work * 3 / 2) {
+                const int most = threads[i % 3], budget = budgets[i / 3];
+
+                if (limited_frames(other, work, most, budget, false))
+                    continue;
+                n_held++;
+                assert_int_equal(limited_frames(other, work, most, budget, true), 0);
+            }
+    assert_in_range(n_held, 500, 9 * 17 * 12);
 }
 
 int main(void)
@@ -110,7 +161,7 @@ int main(void)
         cmocka_unit_test(test_all_at_first), cmocka_unit_test(test_as_many_as_needed),
         cmocka_unit_test(test_more_at_once), cmocka_unit_test(test_load_that_comes_and_goes),
         cmocka_unit_test(test_steady),       cmocka_unit_test(test_all_where_limited),
-        cmocka_unit_test(test_other_number),
+        cmocka_unit_test(test_other_number), cmocka_unit_test(test_limits_nothing),
     };
 
     return cmocka_run_group_tests_name("thread count", tests, NULL, NULL);

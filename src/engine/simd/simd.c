@@ -98,7 +98,7 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
         r = history_create(&s->history, s->workers, s->n_threads, kernels);
     if (r) {
         simd_destroy(&s->base);
-        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", config->threads,
+        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", s->n_threads,
                          strerror(-r));
     }
     describe(s->base.device, sizeof(s->base.device), s->n_threads, kernels);
