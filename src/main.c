@@ -403,7 +403,7 @@ static int print(const struct cli *cli, const struct settings *s)
         list_devices();
         break;
     }
-    if (fflush(stdout) == 0)
+    if (!ferror(stdout) && fflush(stdout) == 0)
         return status;
     log_error("standard output: %s", strerror(errno));
     return STATUS_FAILED;
