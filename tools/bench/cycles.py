@@ -18,7 +18,7 @@ import sys
 # processors that run it.
 INTEL = ['haswell', 'skylake', 'alderlake', 'sapphirerapids']
 AMD = ['znver3', 'znver4', 'znver5']
-WIDE = ['sapphirerapids', 'znver4', 'znver5']
+WIDE = ['icelake-server', 'sapphirerapids', 'znver4', 'znver5']
 SETS = {
     'avx2': ([('fixed_pair_rows', 64)], INTEL + AMD),
     'avx512': ([('fixed_pair_rows', 128)], WIDE),
