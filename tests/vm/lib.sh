@@ -11,7 +11,8 @@ case_names=()
 declare -A case_commands case_versions
 
 # add NAME VERSIONS COMMAND...: a case, and the v4l2loopback versions it is run with
-# ("all", or some of them in one word); "systemd" is the newest, in a user's session.
+# ("all", or some of them in one word). Of the newest, "systemd" is a user's session, and "clients"
+# are programs that take long here.
 add() {
     case_names+=("$1")
     case_versions[$1]=$2
@@ -22,7 +23,7 @@ add() {
 list_cases() {
     local name
     for name in "${case_names[@]}"; do
-        [[ ( ${case_versions[$name]} = all && $1 != systemd ) ||
+        [[ ( ${case_versions[$name]} = all && $1 = [0-9]* ) ||
             " ${case_versions[$name]} " == *" $1 "* ]] || continue
         [[ ! $1/$name =~ $2 ]] || printf '%s\n' "$name"
     done
