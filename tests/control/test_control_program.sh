@@ -37,6 +37,11 @@ check_answered_at_once() {
     [ "$best" -lt 700 ] && ok || bad "a snapshot takes $best ms at least"
 }
 
+# A picture that was on its way when the camera was released may still come.
+no_picture() {
+    ! "$ctl" snapshot >out 2>err && grep -qE 'there are no pictures now|built without libpng' err
+}
+
 test_program() {
     start_bus system
     local -x DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/system
@@ -50,8 +55,7 @@ test_program() {
     wait_for logind.out '^released' && ok || bad "the machine cannot sleep"
     grep -q 'in time' host.err && bad "the camera does not tell that it is off" || ok
     wait_for watched '^state = asleep$' && ok || bad "not asleep"
-    run 1 "$ctl" snapshot
-    expect err 'there are no pictures now|built without libpng' 'no pictures'
+    wait_until no_picture && ok || bad "a snapshot of a camera that is off"
     echo 0 >&8
     wait_for watched '^state = running$' 2 && ok || bad "does not run again"
     wait_for logind.out '^inhibitor' 2 && ok || bad "not taken again"

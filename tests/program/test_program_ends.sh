@@ -56,7 +56,7 @@ sys.exit(n[0] < 4096)' <"$1"
 test_stop_when_stuck() {
     local pid sleeper
     mkfifo silent stalled
-    sleep 100 >silent &
+    sleep 1000 >silent &
     sleeper=$!
     "$bilatcam" -i - -o null: <silent 2>err &
     pid=$!
@@ -222,7 +222,7 @@ test_pipes_without_reader() {
 # A reader that stands still holds up no frame and no end, and what it does not get is counted.
 test_pipe_reader_stands_still() {
     local pid sleeper
-    sleep 100 <>trace.pipe &
+    sleep 1000 <>trace.pipe &
     sleeper=$!
     run 0 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 8000 --trace trace.pipe --stats stats.json
     expect stats.json '"frames_out": 8000,' 'a trace that nobody takes'
@@ -247,7 +247,7 @@ test_pipe_reader_stands_still() {
 test_messages_that_nobody_takes() {
     local pid sleeper
     mkfifo err.pipe
-    sleep 100 <>err.pipe &
+    sleep 1000 <>err.pipe &
     sleeper=$!
     dd if=/dev/zero of=err.pipe bs=4096 oflag=nonblock 2>/dev/null
     rm -f stats.json
