@@ -20,8 +20,8 @@ struct thread_count {
     int64_t longest_ns;
 };
 
-/* A frame took @filter_ns with the threads of the last answer, of which there are @most.
+/* A frame took @filter_ns with as many threads as the last answer said. @most: how many there are.
  * @room_ns: what it could have taken (governor_room_ns()); 0 or less: all are to work. @limited:
- * the filter does less than was asked for. Returns the number for the next. */
+ * the filter does less than was asked for. Returns the number for the next frame. */
 int thread_count_step(struct thread_count *t, int most, int64_t filter_ns, int64_t room_ns,
                       bool limited);

@@ -154,15 +154,14 @@ static bool choose_rgb(struct encoder *e, enum frame_format format)
 
 static bool choose_deep(struct encoder *e, const enum frame_format preferred[4], int depth)
 {
-    static const enum AVPixelFormat rgb[] = {AV_PIX_FMT_RGB48LE, AV_PIX_FMT_RGB48BE};
     struct deep_layout layout = {.format = format_with_bytes(preferred[0], 2), .depth = 16};
 
     for (int i = 0; i < 4; i++)
         if (choose_deep_row(e, preferred[i], depth))
             return true;
-    for (size_t i = 0; i < N(rgb) && format_table[layout.format].bytes > 1; i++)
-        if (takes(e->codec, rgb[i])) {
-            set_deep(e, &layout, deep_pixels(NULL, &layout), rgb[i]);
+    for (size_t i = 0; i < N(repacked) && format_table[layout.format].bytes > 1; i++)
+        if (repacked[i].rgb && takes(e->codec, repacked[i].theirs)) {
+            set_deep(e, &layout, deep_pixels(NULL, &layout), repacked[i].theirs);
             return true;
         }
     return false;

@@ -177,7 +177,7 @@ static void test_too_many_for_that(void **state)
     (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
     if (CPU_COUNT(&all) >= MOST_CPUS)
-        return;
+        skip();
     look_where_all_are(CPU_COUNT(&all) + 1);
     for (int i = 0; i <= CPU_COUNT(&all); i++)
         assert_true(CPU_EQUAL(&seen[i], &all));

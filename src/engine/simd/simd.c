@@ -285,7 +285,7 @@ static void simd_report(struct engine *e, struct engine_report *ret)
 
 const struct engine_ops engine_simd = {
     .name = "simd",
-    .help = "all CPU cores, with the vector instructions that this processor has",
+    .help = "the CPU, with the vector instructions that this processor has",
     .probe = simd_probe,
     .create = simd_create,
     .destroy = simd_destroy,
