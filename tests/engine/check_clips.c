@@ -2,9 +2,10 @@
  * raw format, both modes in time, pictures that stand, move, change and are cut, and all that ends
  * or bends a past. Every frame is compared, and so is what the engine reports.
  *
- *     check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES]
+ *     check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES] [--threads N]
  *
- * --clips: how many are drawn, by --seed; --drift: instead, two long clips of a small picture.
+ * --clips: how many are drawn, by --seed; --drift: instead, two long clips of a small picture;
+ * --threads: of the CPU engine, which cuts pictures accordingly.
  *
  * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
 #include <errno.h>
@@ -408,7 +409,7 @@ static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
 
 int main(int argc, char **argv)
 {
-    const struct engine_config config = {0};
+    struct engine_config config = {0};
     struct totals totals = {0};
     struct pair p = {0};
     struct error err;
@@ -424,11 +425,14 @@ int main(int argc, char **argv)
             seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--drift"))
             drift = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--threads"))
+            config.threads = atoi(argv[++i]);
         else
             argc = 0;
     }
     if (argc < 2) {
-        fprintf(stderr, "usage: check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES]\n");
+        fprintf(stderr, "usage: check-clips ENGINE [--clips N] [--seed N] [--drift FRAMES] "
+                        "[--threads N]\n");
         return 2;
     }
     if (engine_open(&p.e, engine_table, argv[1], &config, &err)) {

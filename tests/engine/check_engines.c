@@ -2,10 +2,10 @@
  * kernels, every format, R'G'B' too, pictures on which filters go wrong, sizes from 2x1 up, padded
  * strides.
  *
- *     check-engines ENGINE [--quick] [--seed N]
+ *     check-engines ENGINE [--quick] [--seed N] [--threads N]
  *
  * --quick takes few radii, for emulators and sanitizers; --seed draws other cases, for tuning
- * must not be right for those of one seed only.
+ * must not be right for those of one seed only; --threads: of the CPU engine.
  *
  * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
 #include <errno.h>
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 {
     bool quick = false;
     uint64_t seed = 1;
-    const struct engine_config config = {0};
+    struct engine_config config = {0};
     struct engine *e = NULL, *truth = NULL;
     struct totals totals = {0};
     struct error err;
@@ -301,11 +301,13 @@ int main(int argc, char **argv)
             quick = true;
         else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
             seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+            config.threads = atoi(argv[++i]);
         else
             argc = 0;
     }
     if (argc < 2) {
-        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N]\n");
+        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N] [--threads N]\n");
         return 2;
     }
     if (engine_open(&e, engine_table, argv[1], &config, &err)) {

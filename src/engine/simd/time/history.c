@@ -268,11 +268,13 @@ static void begin_band(void *arg, int worker, int item)
         memset(levels_counts(now, y / 2), MEAN_COUNT_ONE, (size_t)past_cells(f->width));
 }
 
-/* Whole rows are read quickest, as long as there is enough to do for every thread. */
+/* Whole rows are read quickest, as long as there is enough to do for every thread. A narrow picture
+ * stays whole: no strip but the last one may lack the MEAN_MARGIN columns right of it. */
 static int strip_width(const struct history *h)
 {
     const int width = h->in->width, least = (width + MEAN_STRIP - 1) / MEAN_STRIP;
-    const int strips = workers_used(h->workers) > 4 ? 3 * least : least;
+    const int strips =
+        workers_used(h->workers) > 4 && width >= 12 * MEAN_MARGIN ? 3 * least : least;
 
     return (width + strips * MOTION_BLOCK - 1) / (strips * MOTION_BLOCK) * MOTION_BLOCK;
 }

@@ -24,6 +24,7 @@
 /* Of a line of cells, the strip's first one is at MEAN_EDGE; of a line of samples, two to a
  * cell, at twice that. Computed is what surrounds it from MEAN_FROM on. */
 #define MEAN_STRIP 1920 /* luma columns, at most */
+#define MEAN_MARGIN 16  /* luma columns beside a strip that its own ones depend on, at most */
 #define MEAN_FROM 32    /* whole vectors of every kind */
 #define MEAN_EDGE (MEAN_FROM + 8)
 #define MEAN_LINE (MEAN_FROM + MEAN_STRIP / 2 + 64)
@@ -83,5 +84,6 @@ struct mean_job {
     int frames;
     struct mean_scratch *scratch;
     int left, right, top, bottom; /* what is to be done: at most MEAN_STRIP columns, from a
-                                   * multiple of MOTION_BLOCK, as @top is */
+                                   * multiple of MOTION_BLOCK, as @top is; MEAN_MARGIN columns or
+                                   * none are right of it */
 };
