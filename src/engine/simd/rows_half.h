@@ -83,14 +83,25 @@ INLINE void half_add(struct half_sums *sums, const struct half_tap *t, int pairs
     }
 }
 
+/* A tap is added behind the weights of the next one: both are long chains of operations, and a
+ * processor does not see far enough ahead to overlap them by itself. A plan may have one run of no
+ * taps. */
 INLINE const struct row_tap *half_run(struct half_state *s, const struct row_job *job, int x,
                                       const struct row_tap *t, int n, int pairs)
 {
-    for (const struct row_tap *end = t + n; t < end; t++) {
-        const struct half_tap tap = half_weigh(s, job, x, t, pairs);
+    const struct row_tap *const end = t + n;
+    struct half_tap tap;
+
+    if (t == end)
+        return t;
+    tap = half_weigh(s, job, x, t, pairs);
+    while (++t < end) {
+        const struct half_tap next = half_weigh(s, job, x, t, pairs);
 
         half_add(&s->sums, &tap, pairs);
+        tap = next;
     }
+    half_add(&s->sums, &tap, pairs);
     return t;
 }
 
