@@ -5,9 +5,9 @@
 #include "engine/simd/half.h"
 #include "engine/simd/rows_fixed_weight.h"
 
-/* Levels by which the mean at a lone pixel may be off in 16 bits. Less than 1 in exact
- * arithmetic is at most 1 after rounding. */
-#define LONE_PIXEL_BOUND 0.8
+/* Levels by which a mean may be off in 16 bits. Less than 1 in exact arithmetic is at most 1 after
+ * rounding. */
+#define MEAN_BOUND 0.8
 
 /* The exponent at which the table of weights would end: its last entry, one step before, is
  * the first that rounds to nothing. */
@@ -135,14 +135,17 @@ static double weight_value(const struct fixed_form *form, int weight)
     return form->arithmetic == ROWS_HALF ? half_value((uint16_t)weight) : weight / 32768.0;
 }
 
-/* How wrong 16 bits are at a pixel that differs by @dy plane units of luma from all around it,
- * in plane units, where the exponent @x has become @had. Nothing is worse: all that many small
- * weights gather is wrong by what each of them was rounded by, and the only weight against them is
- * the pixel's own. */
-static double lone_pixel_error(const struct filter *f, const struct fixed_form *form, double dy,
-                               double x, double had)
+/* Sums over a window without its own pixel: of weights, as they are and as 16 bits have them, and
+ * of these times a difference. */
+struct window_sums {
+    double exact, w, difference;
+};
+
+/* Where all differ by @dy plane units of luma, and the exponent @x has become @had. */
+static struct window_sums sum_window(const struct filter *f, const struct fixed_form *form,
+                                     double dy, double x, double had)
 {
-    double true_w = 0.0, sum = 0.0, w = weight_value(form, fixed_weight(form, form->half));
+    struct window_sums sums = {0};
 
     for (int j = 0; j <= f->radius; j++)
         for (int i = filter_half_width(f, j); i >= !j; i--) {
@@ -150,12 +153,32 @@ static double lone_pixel_error(const struct filter *f, const struct fixed_form *
             const int q = fixed_weight(form, fixed_space(form, xs + had));
             const int n = (i ? 2 : 1) * (j ? 2 : 1);
 
-            true_w += n * exp(-xs - x);
-            w += n * weight_value(form, q);
-            sum += form->arithmetic == ROWS_FIXED ? n * (((int)dy * q + 16384) >> 15)
-                                                  : n * (dy * weight_value(form, q));
+            sums.exact += n * exp(-xs - x);
+            sums.w += n * weight_value(form, q);
+            sums.difference += form->arithmetic == ROWS_FIXED ? n * (((int)dy * q + 16384) >> 15)
+                                                              : n * (dy * weight_value(form, q));
         }
-    return fabs(sum / w - dy * true_w / (1.0 + true_w));
+    return sums;
+}
+
+/* How wrong the mean is in plane units where some pixels are @like the one in the middle and the
+ * others, spread evenly, differ by @dy: none like it, 1 in 256, and so on up to half of them. What
+ * differs outweighs the rest by the error of many small weights where there are few others, and by
+ * that of one weight where there are as many. */
+static double mean_error(const struct fixed_form *form, double dy, const struct window_sums *like,
+                         const struct window_sums *other)
+{
+    const double own = weight_value(form, fixed_weight(form, form->half));
+    double worst = 0.0;
+
+    for (int i = 0; i <= 8; i++) {
+        const double share = i ? 1.0 / (1 << i) : 0.0, rest = 1.0 - share;
+        const double exact = dy * other->exact / (1.0 + share * like->exact + rest * other->exact);
+        const double had = other->difference / (own + share * like->w + rest * other->w);
+
+        worst = fmax(worst, rest * fabs(had - exact));
+    }
+    return worst;
 }
 
 /* What becomes of the exponent of a distance @d in plane units, where the factor is rounded to the
@@ -188,20 +211,24 @@ bool fixed_form_holds(const struct filter *f, const struct colour_distance *l,
     const double most = (manhattan ? 3.0 : 1.0) * 255.0 * l->a / f->sigma_color;
     const double furthest = fmin(most, sqrt(2.0 * 13.0));
     const double levels_per_d = (manhattan ? manhattan_share(l) : 1.0) * f->sigma_color / l->a;
+    struct window_sums like;
 
     if (too_coarse(form) || !weights_fit(f, form->arithmetic, layout))
         return false;
+    like = sum_window(f, form, 0.0, 0.0, 0.0);
     for (int i = 1; i <= STEPS; i++) {
         const double d = furthest * i / STEPS, x = d * d / 2.0;
         const double exact = fmin(fmin(d * levels_per_d, 255.0) * unit, 32767.0);
         const double dy = form->arithmetic == ROWS_HALF ? exact : floor(exact);
         const int far = (int)fmin(d * f->sigma_color * form->scale, 32767.0);
 
-        for (int sign = -1; sign <= 1; sign += 2)
-            if (lone_pixel_error(f, form, dy, x,
-                                 form->factor > 0.0 ? each_exponent(form, far, sign) : x) >
-                LONE_PIXEL_BOUND * unit)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double had = form->factor > 0.0 ? each_exponent(form, far, sign) : x;
+            const struct window_sums other = sum_window(f, form, dy, x, had);
+
+            if (mean_error(form, dy, &like, &other) > MEAN_BOUND * unit)
                 return false;
+        }
     }
     return true;
 }

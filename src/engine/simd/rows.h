@@ -242,6 +242,8 @@ struct row_kernels {
 
 /* Every set of this program's architecture is built in; cpu.h knows which of them run here. */
 extern const struct row_kernels row_kernels_c;
+extern const struct row_kernels row_kernels_c_table; /* the same, as VNNI and FP16 prefer it */
+extern const struct row_kernels row_kernels_c_half;
 extern const struct row_kernels row_kernels_avx2;
 extern const struct row_kernels row_kernels_avx512;
 extern const struct row_kernels row_kernels_vnni;

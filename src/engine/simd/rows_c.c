@@ -396,5 +396,10 @@ static void table_chroma(const struct row_scale *s, const uint8_t *u, const uint
     }
 }
 
-const struct row_kernels row_kernels_c = {
-    .name = "c", .label = "plain C", ROW_KERNELS, TABLE_KERNELS, HALF_KERNELS};
+#define KERNELS_IN_C ROW_KERNELS, TABLE_KERNELS, HALF_KERNELS
+
+const struct row_kernels row_kernels_c = {.name = "c", .label = "plain C", KERNELS_IN_C};
+const struct row_kernels row_kernels_c_table = {
+    .name = "c-table", .label = "plain C, table", .prefers = ROWS_TABLE, KERNELS_IN_C};
+const struct row_kernels row_kernels_c_half = {
+    .name = "c-half", .label = "plain C, halves", .prefers = ROWS_HALF, KERNELS_IN_C};
