@@ -9,7 +9,7 @@
 #define GUARD_BYTE 0xA5
 
 const char *const image_names[IMAGE_N_KINDS] = {
-    "natural", "random", "binary", "checker", "salt", "edge", "black", "white",
+    "natural", "random", "binary", "checker", "salt", "edge", "black", "white", "between",
 };
 
 /* splitmix64 (S. Vigna, public domain description). */
@@ -31,7 +31,19 @@ static int natural(int component, int x, int y, uint64_t *rng)
     return (int)(shade + (component ? -blob / 2 : blob)) + noise;
 }
 
-static int sample(enum image_kind kind, int component, int x, int y, uint64_t *rng)
+/* Where weights of both greys are wrong by a little, the two errors add up half-way. */
+static int between(int component, int x, int y, uint64_t seed)
+{
+    const int dark = (int)(seed % 100), bright = 155 + (int)(seed / 100 % 100);
+
+    if (component)
+        return 128;
+    return x % 6 == 1 && y % 5 == 1 ? (dark + bright) / 2 + (int)(seed % 16) - 8
+           : (x + y) % 2            ? dark
+                                    : bright;
+}
+
+static int sample(enum image_kind kind, int component, int x, int y, uint64_t seed, uint64_t *rng)
 {
     const uint64_t r = random_next(rng);
 
@@ -50,6 +62,8 @@ static int sample(enum image_kind kind, int component, int x, int y, uint64_t *r
         return x == 5 || y == 3 ? 200 : 60;
     case IMAGE_WHITE:
         return 255;
+    case IMAGE_BETWEEN:
+        return between(component, x, y, seed);
     default:
         return 0;
     }
@@ -84,7 +98,7 @@ void image_fill(struct frame *f, enum image_kind kind, uint64_t seed)
 
         for (int y = 0; y < s.height; y++)
             for (int x = 0; x < s.width; x++) {
-                const int v = sample(kind, c, x, y, &rng);
+                const int v = sample(kind, c, x, y, seed, &rng);
 
                 put(s.base + (size_t)y * s.stride + (size_t)(x * s.step),
                     v < 0     ? 0

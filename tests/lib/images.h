@@ -13,6 +13,7 @@ enum image_kind {
     IMAGE_EDGE,    /* one straight edge, one pixel wide */
     IMAGE_BLACK,   /* all 0 */
     IMAGE_WHITE,   /* all 255 */
+    IMAGE_BETWEEN, /* a fine pattern of two greys, and single samples about half-way */
     IMAGE_N_KINDS
 };
 

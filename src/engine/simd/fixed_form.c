@@ -9,6 +9,10 @@
  * rounding. */
 #define MEAN_BOUND 0.8
 
+/* The same where pixels have factors of their own: what rounds these is in it then, at its worst.
+ */
+#define EACH_MEAN_BOUND 0.9
+
 /* The exponent at which the table of weights would end: its last entry, one step before, is
  * the first that rounds to nothing. */
 #define TABLE_RANGE 11.2
@@ -135,17 +139,20 @@ static double weight_value(const struct fixed_form *form, int weight)
     return form->arithmetic == ROWS_HALF ? half_value((uint16_t)weight) : weight / 32768.0;
 }
 
-/* Sums over a window without its own pixel: of weights, as they are and as 16 bits have them, and
- * of these times a difference. */
+/* Sums over a window without its own pixel, in which all differ alike: of weights, as they are and
+ * as 16 bits have them, and of these times the difference. */
 struct window_sums {
+    double levels, dy; /* the difference, of R'G'B' and in plane units of luma */
     double exact, w, difference;
 };
 
-/* Where all differ by @dy plane units of luma, and the exponent @x has become @had. */
+/* Where the exponent of the difference @dy is @x, and has become @had. @like: where there is no
+ * difference; NULL for that one itself. */
 static struct window_sums sum_window(const struct filter *f, const struct fixed_form *form,
-                                     double dy, double x, double had)
+                                     const struct window_sums *like, double dy, double x,
+                                     double had)
 {
-    struct window_sums sums = {0};
+    struct window_sums sums = {.dy = dy, .exact = like ? like->exact * exp(-x) : 0.0};
 
     for (int j = 0; j <= f->radius; j++)
         for (int i = filter_half_width(f, j); i >= !j; i--) {
@@ -153,7 +160,7 @@ static struct window_sums sum_window(const struct filter *f, const struct fixed_
             const int q = fixed_weight(form, fixed_space(form, xs + had));
             const int n = (i ? 2 : 1) * (j ? 2 : 1);
 
-            sums.exact += n * exp(-xs - x);
+            sums.exact += like ? 0.0 : n * exp(-xs);
             sums.w += n * weight_value(form, q);
             sums.difference += form->arithmetic == ROWS_FIXED ? n * (((int)dy * q + 16384) >> 15)
                                                               : n * (dy * weight_value(form, q));
@@ -161,24 +168,49 @@ static struct window_sums sum_window(const struct filter *f, const struct fixed_
     return sums;
 }
 
-/* How wrong the mean is in plane units where some pixels are @like the one in the middle and the
- * others, spread evenly, differ by @dy: none like it, 1 in 256, and so on up to half of them. What
- * differs outweighs the rest by the error of many small weights where there are few others, and by
- * that of one weight where there are as many. */
-static double mean_error(const struct fixed_form *form, double dy, const struct window_sums *like,
-                         const struct window_sums *other)
+/* How wrong a mean is in plane units where a share of the pixels, spread evenly, is @like the one
+ * in the middle, and others are @above and @below it by their differences. */
+static double mean_error(double own, const struct window_sums *like, double share_like,
+                         const struct window_sums *above, double share_above,
+                         const struct window_sums *below, double share_below)
+{
+    const double exact =
+        (share_above * above->dy * above->exact - share_below * below->dy * below->exact) /
+        (1.0 + share_like * like->exact + share_above * above->exact + share_below * below->exact);
+    const double had =
+        (share_above * above->difference - share_below * below->difference) /
+        (own + share_like * like->w + share_above * above->w + share_below * below->w);
+
+    return fabs(had - exact);
+}
+
+/* Whether the mean is within @bound where pixels are of two colours and of three. Of two, those
+ * like the one in the middle are none, 1 in 256, and so on up to half: what differs outweighs few
+ * others by the error of many small weights, and as many by that of one weight. Of three, a pixel
+ * lies between two colours that weigh the same together, so that their errors may add up. */
+static bool means_hold(const struct fixed_form *form, const struct window_sums *like,
+                       const struct window_sums *other, int n, double bound)
 {
     const double own = weight_value(form, fixed_weight(form, form->half));
-    double worst = 0.0;
 
-    for (int i = 0; i <= 8; i++) {
-        const double share = i ? 1.0 / (1 << i) : 0.0, rest = 1.0 - share;
-        const double exact = dy * other->exact / (1.0 + share * like->exact + rest * other->exact);
-        const double had = other->difference / (own + share * like->w + rest * other->w);
+    for (int i = 0; i < n; i++) {
+        const struct window_sums *const a = &other[i];
 
-        worst = fmax(worst, rest * fabs(had - exact));
+        for (int k = 0; k <= 8; k++) {
+            const double share = k ? 1.0 / (1 << k) : 0.0;
+
+            if (mean_error(own, like, share, a, 1.0 - share, a, 0.0) > bound)
+                return false;
+        }
+        for (int j = 0; j < n && a->levels + other[j].levels <= 255.0; j++) {
+            const struct window_sums *const b = &other[j];
+            const double share = b->exact / (a->exact + b->exact);
+
+            if (mean_error(own, like, 0.0, a, share, b, 1.0 - share) > bound)
+                return false;
+        }
     }
-    return worst;
+    return true;
 }
 
 /* What becomes of the exponent of a distance @d in plane units, where the factor is rounded to the
@@ -205,30 +237,32 @@ static double manhattan_share(const struct colour_distance *l)
 bool fixed_form_holds(const struct filter *f, const struct colour_distance *l,
                       const struct fixed_form *form, enum row_layout layout)
 {
-    enum { STEPS = 48 };
+    enum { STEPS = 96 };
     const bool manhattan = f->distance == DISTANCE_MANHATTAN;
     const double unit = form->scale * l->a;
     const double most = (manhattan ? 3.0 : 1.0) * 255.0 * l->a / f->sigma_color;
     const double furthest = fmin(most, sqrt(2.0 * 13.0));
     const double levels_per_d = (manhattan ? manhattan_share(l) : 1.0) * f->sigma_color / l->a;
-    struct window_sums like;
+    const double bound = form->factor > 0.0 ? EACH_MEAN_BOUND : MEAN_BOUND;
+    struct window_sums like, other[STEPS];
 
     if (too_coarse(form) || !weights_fit(f, form->arithmetic, layout))
         return false;
-    like = sum_window(f, form, 0.0, 0.0, 0.0);
-    for (int i = 1; i <= STEPS; i++) {
-        const double d = furthest * i / STEPS, x = d * d / 2.0;
-        const double exact = fmin(fmin(d * levels_per_d, 255.0) * unit, 32767.0);
-        const double dy = form->arithmetic == ROWS_HALF ? exact : floor(exact);
-        const int far = (int)fmin(d * f->sigma_color * form->scale, 32767.0);
-
-        for (int sign = -1; sign <= 1; sign += 2) {
+    like = sum_window(f, form, NULL, 0.0, 0.0, 0.0);
+    for (int sign = -1; sign <= (form->factor > 0.0 ? 1 : -1); sign += 2) {
+        for (int i = 0; i < STEPS; i++) {
+            const double d = furthest * (i + 1) / STEPS, x = d * d / 2.0;
+            const double levels = fmin(d * levels_per_d, 255.0);
+            const double exact = fmin(levels * unit, 32767.0);
+            const double dy = form->arithmetic == ROWS_HALF ? exact : floor(exact);
+            const int far = (int)fmin(d * f->sigma_color * form->scale, 32767.0);
             const double had = form->factor > 0.0 ? each_exponent(form, far, sign) : x;
-            const struct window_sums other = sum_window(f, form, dy, x, had);
 
-            if (mean_error(form, dy, &like, &other) > MEAN_BOUND * unit)
-                return false;
+            other[i] = sum_window(f, form, &like, dy, x, had);
+            other[i].levels = levels;
         }
+        if (!means_hold(form, &like, other, STEPS, bound * unit))
+            return false;
     }
     return true;
 }
