@@ -50,7 +50,7 @@ struct settings {
     char encoder[256];
     int on_demand;          /* enum on_demand */
     bool wait;              /* for devices that are not there at the start */
-    int threads;            /* 0 = all */
+    int threads;            /* 0 = as many as the latency budget needs */
     bool autotune;          /* of the GPU's kernels */
     int64_t latency_budget; /* ns, BUDGET_OFF or BUDGET_AUTO */
     bool budget_asked;      /* on the command line: it is for this run, whatever the source */

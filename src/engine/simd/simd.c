@@ -74,6 +74,26 @@ static void simd_destroy(struct engine *e)
     free(s);
 }
 
+/* With @n_threads, 0 for one per processor. Where the system does not let so many start, one has to
+ * do: others need threads, too. */
+static int start(struct simd *s, int n_threads)
+{
+    int r;
+
+    s->n_threads = n_threads ? n_threads : online_cpus();
+    r = workers_create(&s->workers, "filter", s->n_threads);
+    if (r == -EAGAIN && !n_threads) {
+        s->n_threads = 1;
+        r = workers_create(&s->workers, "filter", 1);
+    }
+    if (r)
+        return r;
+    s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
+    s->blur = calloc((size_t)s->n_threads, sizeof(s->blur[0]));
+    return s->band && s->blur ? history_create(&s->history, s->workers, s->n_threads, s->kernels)
+                              : -ENOMEM;
+}
+
 static int simd_create(struct engine **ret, const struct engine_config *config, struct error *err)
 {
     const struct row_kernels *kernels;
@@ -88,19 +108,16 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
     s->base.ops = &engine_simd;
     s->base.depth = 1;
     s->kernels = kernels;
-    s->n_threads = config->threads > 0 ? config->threads : online_cpus();
-    s->band = calloc((size_t)s->n_threads, sizeof(s->band[0]));
-    s->blur = calloc((size_t)s->n_threads, sizeof(s->blur[0]));
-    s->base.threads = s->n_threads;
-    s->base.threads_most = config->threads > 0 ? 0 : s->n_threads;
-    r = s->band && s->blur ? workers_create(&s->workers, "filter", s->n_threads) : -ENOMEM;
-    if (r == 0)
-        r = history_create(&s->history, s->workers, s->n_threads, kernels);
+    r = start(s, config->threads);
     if (r) {
+        const int n_threads = s->n_threads;
+
         simd_destroy(&s->base);
-        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", s->n_threads,
+        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", n_threads,
                          strerror(-r));
     }
+    s->base.threads = s->n_threads;
+    s->base.threads_most = config->threads > 0 ? 0 : s->n_threads;
     describe(s->base.device, sizeof(s->base.device), s->n_threads, kernels);
     *ret = &s->base;
     return 0;
