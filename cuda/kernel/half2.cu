@@ -53,17 +53,14 @@ half2_params half2_make_params(const bilateral_params &p)
     return h;
 }
 
-/* The weights' error of 3 % costs a fraction of sigma-color, most where two flat colours weigh the
- * same in all; in large windows at 60 it was seen to make 2 levels out of 1. The integer
- * reciprocal fails at 1 + d2 / (2 sc^2) = 31100, which the most distant samples, those of limited
- * BT.709, reach at a sigma-color of 4.53, or of 7.85 where the distance is a sum. */
+/* The integer reciprocal fails at 1 + d2 / (2 sc^2) = 31100, which the most distant samples, those
+ * of limited BT.709, reach at a sigma-color of 4.53, or of 7.85 where the distance is a sum. */
 extern "C" bool half2_suits(const bilateral_params *p)
 {
-    const float most = p->radius <= UNROLLED_RADII ? 64.0f : 40.0f;
     const float least = !p->lorentzian ? 0.5f : p->manhattan ? 8.0f : 5.0f;
 
     return p->components == 3 && p->hshift == 1 && p->sigma_color >= least &&
-           p->sigma_color <= most;
+           p->sigma_color <= bilateral_most_sigma(p);
 }
 
 size_t half2_tile_pairs(const bilateral_params *p, int warps)

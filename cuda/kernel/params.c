@@ -1,6 +1,7 @@
 #include "cuda/kernel/params.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "filter/filter.h"
 #include "picture/colour.h"
@@ -86,4 +87,13 @@ int bilateral_half_width(const struct bilateral_params *p, int distance)
     const struct filter f = {.radius = p->radius, .window = p->disc ? WINDOW_DISC : WINDOW_SQUARE};
 
     return distance > p->radius ? -1 : filter_half_width(&f, distance);
+}
+
+float bilateral_most_sigma(const struct bilateral_params *p)
+{
+    const float span = 2.0F * (float)(p->radius * p->radius) * p->inv_two_ss2;
+    const float most = p->radius <= 16 ? 64.0F : 40.0F;
+    const float flat = p->radius <= 2 ? 48.0F : p->radius <= 4 ? 40.0F : 20.0F;
+
+    return span >= 1.0F ? most : fminf(most, fmaxf(flat, 20.0F + 34.0F * span));
 }

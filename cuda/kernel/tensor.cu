@@ -174,13 +174,13 @@ static const tensor_form &kernels_for(const bilateral_params &p, enum form form)
 
 /* The constant of a pixel is the coarser the larger its features are, and small weights are lost by
  * that. With these bounds, weights down to 2^-11 count for colours that R'G'B' can hold, down to
- * 1/4 for the most distant samples. Large sigma-colors: see half2_suits(). */
+ * 1/4 for the most distant samples. */
 static int tiles_that_fit(const bilateral_params &p, enum form form)
 {
     const float sigmas = (MAX_TILE_COLUMNS / 2 + p.radius) * sqrtf(2.0f * p.inv_two_ss2);
     const bool suits = (form == FORM_BF16 || (form == FORM_F16 && !p.lorentzian)) &&
                        p.components == 3 && p.hshift == 1 && p.radius >= 2 &&
-                       p.sigma_color >= 5.0f && p.sigma_color <= (p.radius <= 16 ? 64.0f : 40.0f) &&
+                       p.sigma_color >= 5.0f && p.sigma_color <= bilateral_most_sigma(&p) &&
                        sigmas <= 30.0f;
     tensor_params h = {};
 

@@ -9,7 +9,7 @@
 extern "C" void time_fast_sigmas(const bilateral_params *p, double *ret_least, double *ret_most)
 {
     *ret_least = !p->lorentzian ? 0.08 : p->radius <= 10 ? 1.6 : 5.0;
-    *ret_most = p->radius <= 16 ? 64.0 : 40.0;
+    *ret_most = (double)bilateral_most_sigma(p);
 }
 
 extern "C" int time_filter_start(const struct time_filter *f, cudaStream_t stream)
