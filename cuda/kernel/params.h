@@ -70,8 +70,9 @@ int bilateral_half_width(const struct bilateral_params *p, int distance);
 
 /* The largest sigma-color for which weights that are linear between powers of two give means that
  * are less than a level off. They are up to 6 % wrong, which in a pixel between two colours adds up
- * to a part of the distance of these. Over a window whose spatial weights span an octave it evens
- * out; the flatter it is, the less. Found by fixed_form_holds() for ROWS_HALF (engine/simd). */
+ * to a part of the distance of these. Over a window whose spatial weights span about an octave it
+ * evens out; the flatter it is, the less. Found by fixed_form_holds() for ROWS_HALF (engine/simd).
+ */
 float bilateral_most_sigma(const struct bilateral_params *p);
 
 #ifdef __cplusplus

@@ -9,8 +9,7 @@
  * rounding. */
 #define MEAN_BOUND 0.8
 
-/* The same where pixels have factors of their own: what rounds these is in it then, at its worst.
- */
+/* The same where pixels have factors of their own, whose rounding is in it at its worst. */
 #define EACH_MEAN_BOUND 0.9
 
 /* The exponent at which the table of weights would end: its last entry, one step before, is
