@@ -19,6 +19,7 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2");
 }
 
+#ifdef HAVE_AVX512
 static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -30,6 +31,7 @@ static bool has_vnni(void)
     return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512vnni");
 }
+#endif
 
 #ifdef HAVE_FP16
 /* Clang 14 has no name for it. */
@@ -52,7 +54,9 @@ const struct cpu_row cpu_table[] = {
 #ifdef HAVE_FP16
     {&row_kernels_fp16, has_fp16},
 #endif
+#ifdef HAVE_AVX512
     {&row_kernels_vnni, has_vnni}, {&row_kernels_avx512, has_avx512},
+#endif
     {&row_kernels_avx2, has_avx2},
 #elif defined(__aarch64__)
     {&row_kernels_neon, always},

@@ -245,7 +245,7 @@ extern const struct row_kernels row_kernels_c;
 extern const struct row_kernels row_kernels_c_table; /* the same, as VNNI and FP16 prefer it */
 extern const struct row_kernels row_kernels_c_half;
 extern const struct row_kernels row_kernels_avx2;
-extern const struct row_kernels row_kernels_avx512;
+extern const struct row_kernels row_kernels_avx512; /* if HAVE_AVX512, as the next */
 extern const struct row_kernels row_kernels_vnni;
 extern const struct row_kernels row_kernels_fp16; /* if HAVE_FP16 */
 extern const struct row_kernels row_kernels_neon;
