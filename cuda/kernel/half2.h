@@ -22,7 +22,8 @@
  * mantissa that runs linearly (N. Schraudolph, 1999; +-3 %). Saturation to 0..1, which costs
  * nothing, makes far colours weigh 0. Colours carry a factor of 2^-12 for it. Lorentzian: the
  * integer reciprocal, bits of 1/x = constant - bits of x, with one Newton step (0.4 %). Both are
- * invisible after normalisation for the sigmas that half2_suits() admits. */
+ * invisible after normalisation for the sigmas that half2_suits() and bilateral_most_sigma() admit.
+ */
 #include <cuda_fp16.h>
 
 #include "cuda/kernel/kernels.h"

@@ -91,9 +91,10 @@ int bilateral_half_width(const struct bilateral_params *p, int distance)
 
 float bilateral_most_sigma(const struct bilateral_params *p)
 {
-    const float span = 2.0F * (float)(p->radius * p->radius) * p->inv_two_ss2;
+    const float radius = (float)p->radius, span = 2.0F * radius * radius * p->inv_two_ss2;
     const float most = p->radius <= 16 ? 64.0F : 40.0F;
-    const float flat = p->radius <= 2 ? 48.0F : p->radius <= 4 ? 40.0F : 20.0F;
 
-    return span >= 1.0F ? most : fminf(most, fmaxf(flat, 20.0F + 34.0F * span));
+    if (p->lorentzian || span > 0.99F)
+        return most;
+    return fminf(most, 15.0F + 25.0F / radius + 28.0F * span * span);
 }

@@ -68,11 +68,12 @@ int bilateral_prepare(struct bilateral_params *ret, const struct frame *in, cons
  * and below in such a column; -1: not at all. */
 int bilateral_half_width(const struct bilateral_params *p, int distance);
 
-/* The largest sigma-color for which weights that are linear between powers of two give means that
- * are less than a level off. They are up to 6 % wrong, which in a pixel between two colours adds up
- * to a part of the distance of these. Over a window whose spatial weights span about an octave it
- * evens out; the flatter it is, the less. Found by fixed_form_holds() for ROWS_HALF (engine/simd).
- */
+/* The largest sigma-color for which means are less than a level off although weights are linear
+ * between powers of two. Of two such weights one may be 6 % greater than it should be beside the
+ * other, and a pixel between two colours is off by a part of that and of their distance. Where the
+ * spatial weights of a window span about an octave it evens out; the flatter they are, the less.
+ * Fitted to fixed_form_holds() of ROWS_HALF (engine/simd), to one part in ten. Lorentzians have
+ * better weights. */
 float bilateral_most_sigma(const struct bilateral_params *p);
 
 #ifdef __cplusplus

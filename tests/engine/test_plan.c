@@ -27,6 +27,25 @@ static void test_usual_filters_get_16_bits(void **state)
         }
 }
 
+/* Neither where half of the pixels differ nor between two colours may a mean be a level off. */
+static void test_errors_that_add_up(void **state)
+{
+    static struct row_plan plan;
+    const struct filter two = {.radius = 27, .sigma_space = 40.0, .sigma_color = 200.0};
+    const struct filter three = {
+        .radius = 5, .window = WINDOW_SQUARE, .sigma_space = 40.0, .sigma_color = 69.0};
+
+    (void)state;
+    plan_make(&plan, &two, (struct colour){0}, ROWS_PAIR, ROWS_HALF);
+    assert_int_equal(plan.arithmetic, ROWS_GAUSSIAN);
+    plan_make(&plan, &three, (struct colour){0}, ROWS_PAIR, ROWS_HALF);
+    assert_int_equal(plan.arithmetic, ROWS_GAUSSIAN);
+    plan_make(&plan, &three, (struct colour){0}, ROWS_PAIR, ROWS_TABLE);
+    assert_int_equal(plan.arithmetic, ROWS_GAUSSIAN);
+    plan_make(&plan, &three, (struct colour){0}, ROWS_PAIR, ROWS_FIXED);
+    assert_int_equal(plan.arithmetic, ROWS_GAUSSIAN);
+}
+
 /* The table of weights is for the Euclidean distance. */
 static void test_table(void **state)
 {
@@ -116,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_usual_filters_get_16_bits),
+        cmocka_unit_test(test_errors_that_add_up),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_halves_that_are_too_coarse),

@@ -38,7 +38,7 @@ static int between(int component, int x, int y, uint64_t seed)
 
     if (component)
         return 128;
-    return x % 6 == 1 && y % 5 == 1 ? (dark + bright) / 2 + (int)(seed % 16) - 8
+    return x % 6 == 1 && y % 5 == 1 ? (dark + bright) / 2 + (int)(seed / 10000 % 16) - 8
            : (x + y) % 2            ? dark
                                     : bright;
 }

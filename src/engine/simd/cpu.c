@@ -65,14 +65,17 @@ const struct cpu_row cpu_table[] = {
 };
 
 /* Taken by name alone, to see through an engine how sets compute that a processor may lack. */
-static const struct row_kernels *const for_tests[2] = {&row_kernels_c_table, &row_kernels_c_half};
+static const struct row_kernels *const for_tests[] = {&row_kernels_c_table, &row_kernels_c_half,
+                                                      NULL};
 
-/* "avx2, c": what BILATCAM_CPU may say on this processor. */
+/* "avx2, c, c-table, c-half": what BILATCAM_CPU may say on this processor. */
 static void list_supported(char *text, size_t size)
 {
     for (const struct cpu_row *row = cpu_table; row->kernels; row++)
         if (row->supported())
             list_add(text, size, ", ", row->kernels->name);
+    for (const struct row_kernels *const *k = for_tests; *k; k++)
+        list_add(text, size, ", ", (*k)->name);
 }
 
 int cpu_choose_kernels(const struct row_kernels **ret, struct error *err)
@@ -91,9 +94,9 @@ int cpu_choose_kernels(const struct row_kernels **ret, struct error *err)
             return 0;
         }
     }
-    for (int i = 0; forced && i < 2; i++)
-        if (!strcmp(wanted, for_tests[i]->name)) {
-            *ret = for_tests[i];
+    for (const struct row_kernels *const *k = for_tests; forced && *k; k++)
+        if (!strcmp(wanted, (*k)->name)) {
+            *ret = *k;
             return 0;
         }
     list_supported(names, sizeof(names));

@@ -141,7 +141,7 @@ static double weight_value(const struct fixed_form *form, int weight)
 /* Sums over a window without its own pixel, in which all differ alike: of weights, as they are and
  * as 16 bits have them, and of these times the difference. */
 struct window_sums {
-    double levels, dy; /* the difference, of R'G'B' and in plane units of luma */
+    double levels, dy; /* the difference: in levels of luma, and in plane units of it */
     double exact, w, difference;
 };
 
@@ -183,9 +183,9 @@ static double mean_error(double own, const struct window_sums *like, double shar
     return fabs(had - exact);
 }
 
-/* Whether the mean is within @bound where pixels are of two colours and of three. Of two, those
- * like the one in the middle are none, 1 in 256, and so on up to half: what differs outweighs few
- * others by the error of many small weights, and as many by that of one weight. Of three, a pixel
+/* Whether the mean is within @bound where pixels are of two colours and of three. Of two: no pixel
+ * is like the one in the middle, or 1 in 256, and so on up to half of them. Where they are few, the
+ * errors of many small weights count; where they are many, that of a large one. Of three: the pixel
  * lies between two colours that weigh the same together, so that their errors may add up. */
 static bool means_hold(const struct fixed_form *form, const struct window_sums *like,
                        const struct window_sums *other, int n, double bound)
@@ -201,7 +201,7 @@ static bool means_hold(const struct fixed_form *form, const struct window_sums *
             if (mean_error(own, like, share, a, 1.0 - share, a, 0.0) > bound)
                 return false;
         }
-        for (int j = 0; j < n && a->levels + other[j].levels <= 255.0; j++) {
+        for (int j = 0; j <= i && a->levels + other[j].levels <= 255.0; j++) {
             const struct window_sums *const b = &other[j];
             const double share = b->exact / (a->exact + b->exact);
 

@@ -242,8 +242,8 @@ struct row_kernels {
 
 /* Every set of this program's architecture is built in; cpu.h knows which of them run here. */
 extern const struct row_kernels row_kernels_c;
-extern const struct row_kernels row_kernels_c_table; /* the same, as VNNI and FP16 prefer it */
-extern const struct row_kernels row_kernels_c_half;
+extern const struct row_kernels row_kernels_c_table; /* the same, but with what VNNI prefers */
+extern const struct row_kernels row_kernels_c_half;  /* and FP16 */
 extern const struct row_kernels row_kernels_avx2;
 extern const struct row_kernels row_kernels_avx512; /* if HAVE_AVX512, as the next */
 extern const struct row_kernels row_kernels_vnni;

@@ -83,9 +83,9 @@ INLINE void half_add(struct half_sums *sums, const struct half_tap *t, int pairs
     }
 }
 
-/* A tap is added behind the weights of the next one: both are long chains of operations, and a
- * processor does not see far enough ahead to overlap them by itself. A plan may have one run of no
- * taps. */
+/* A tap is added after the weights of the next one are made: both are long chains of operations,
+ * and a processor does not see far enough ahead to overlap them by itself. A plan may have one run
+ * of no taps. */
 INLINE const struct row_tap *half_run(struct half_state *s, const struct row_job *job, int x,
                                       const struct row_tap *t, int n, int pairs)
 {

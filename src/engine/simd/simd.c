@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/thread.h"
 #include "base/workers.h"
 #include "engine/simd/band.h"
@@ -83,6 +84,7 @@ static int start(struct simd *s, int n_threads)
     s->n_threads = n_threads ? n_threads : online_cpus();
     r = workers_create(&s->workers, "filter", s->n_threads);
     if (r == -EAGAIN && !n_threads) {
+        log_warning("the system lets no %d threads start: one filters", s->n_threads);
         s->n_threads = 1;
         r = workers_create(&s->workers, "filter", 1);
     }
@@ -113,8 +115,8 @@ static int simd_create(struct engine **ret, const struct engine_config *config, 
         const int n_threads = s->n_threads;
 
         simd_destroy(&s->base);
-        return error_set(err, r, "cannot start %d threads for the CPU engine: %s", n_threads,
-                         strerror(-r));
+        return error_set(err, r, "cannot start the CPU engine with %d thread%s: %s", n_threads,
+                         n_threads == 1 ? "" : "s", strerror(-r));
     }
     s->base.threads = s->n_threads;
     s->base.threads_most = config->threads > 0 ? 0 : s->n_threads;

@@ -269,7 +269,8 @@ static void begin_band(void *arg, int worker, int item)
 }
 
 /* Whole rows are read quickest, as long as there is enough to do for every thread. A narrow picture
- * stays whole: no strip but the last one may lack the MEAN_MARGIN columns right of it. */
+ * stays whole: no strip but the last one may lack the MEAN_MARGIN columns right of it. The last of
+ * three has up to 16 columns less than the others. */
 static int strip_width(const struct history *h)
 {
     const int width = h->in->width, least = (width + MEAN_STRIP - 1) / MEAN_STRIP;
