@@ -74,8 +74,7 @@ const struct jpeg_device *engine_jpegs(const struct engine_ops *const *engines)
 
 bool engine_takes(enum frame_format format, const struct filter *f)
 {
-    return format_filtered(format) && filter_allowed(f) &&
-           (format_table[format].bytes == 1 || !filter_looks_back(f));
+    return format_filtered(format) && filter_allowed(f);
 }
 
 void engine_release(struct engine *e)

@@ -110,7 +110,7 @@ extern const struct engine_ops engine_reference;
 extern const struct engine_ops engine_simd;
 extern const struct engine_ops engine_cuda; /* linked only where HAVE_CUDA is set */
 
-/* Whether any engine filters frames of @format with @f: what looks back needs samples of 8 bits. */
+/* Whether engines filter frames of @format with @f. */
 bool engine_takes(enum frame_format format, const struct filter *f);
 
 /* The row of @engines, a table with NULL at its end, that is called @name; or NULL. */

@@ -110,7 +110,7 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
     }
     if (averaged)
         return average_level(r->average, component, x, y);
-    return frame_sample(f, component, x, y) / (info->bytes > 1 ? 256.0 : 1.0);
+    return frame_level(f, component, x, y);
 }
 
 /* 2 sigma_color^2 at a pixel, where the filter asks for it. */

@@ -60,6 +60,16 @@ int frame_sample(const struct frame *f, int component, int x, int y)
                      format_table[f->format].bytes);
 }
 
+double frame_level(const struct frame *f, int component, int x, int y)
+{
+    return frame_sample(f, component, x, y) / (format_table[f->format].bytes > 1 ? 256.0 : 1.0);
+}
+
+int frame_byte(const struct frame *f, int component, int x, int y)
+{
+    return frame_sample(f, component, x, y) >> (format_table[f->format].bytes > 1 ? 8 : 0);
+}
+
 int frame_plane_rows(const struct frame *f, int plane)
 {
     return plane ? shifted(f->height, format_table[f->format].vshift) : f->height;

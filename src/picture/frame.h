@@ -98,6 +98,10 @@ struct samples frame_samples(const struct frame *f, int component);
 /* The sample at column @x and row @y of a component, of 8 or 16 bits. */
 int frame_sample(const struct frame *f, int component, int x, int y);
 
+/* The same in levels, 0..255 and a part of one, and its upper 8 bits. */
+double frame_level(const struct frame *f, int component, int x, int y);
+int frame_byte(const struct frame *f, int component, int x, int y);
+
 /* The nearest of the columns, or rows, 0 .. @n - 1: outside of a picture its edge is repeated. */
 static inline int frame_nearest(int i, int n)
 {

@@ -24,6 +24,9 @@
 /* The last ones are wider than what engines work on at a time. */
 static const int sizes[][2] = {{2, 1},   {14, 9},  {50, 33},  {64, 48}, {66, 35},
                                {98, 67}, {30, 90}, {560, 34}, {530, 19}};
+static const enum frame_format formats[] = {
+    FRAME_YUYV, FRAME_UYVY,   FRAME_NV12,    FRAME_I420,    FRAME_I422,   FRAME_I444,
+    FRAME_GREY, FRAME_GREY16, FRAME_I420_16, FRAME_I422_16, FRAME_I444_16};
 static const int pads[] = {0, 2, 13, 64};
 static const int lengths[] = {2, 3, 8, 16, 31, 32, 64};
 static const double sigma_colors[] = {0, 0, 18, 5, 60, 1};
@@ -106,18 +109,28 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
     }
 }
 
+static uint8_t *at(const struct samples *s, int x, int y)
+{
+    return &s->base[(size_t)y * s->stride + (size_t)x * (size_t)s->step];
+}
+
+static void set_level(const struct frame *f, uint8_t *sample, double level)
+{
+    if (format_table[f->format].bytes == 1)
+        *sample = (uint8_t)fmin(fmax(level, 0.0), 255.0);
+    else
+        memcpy(sample, &(uint16_t){(uint16_t)fmin(fmax(256.0 * level, 0.0), 65535.0)}, 2);
+}
+
 static void add_noise(const struct clip *c, struct frame *f, uint64_t seed)
 {
     for (int i = 0; i < format_table[f->format].components; i++) {
         const struct samples s = frame_samples(f, i);
 
         for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++) {
-                uint8_t *p = &s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
-                const double v = floor(*p + draw_noise(&seed, c->noise) + 0.5);
-
-                *p = (uint8_t)fmin(fmax(v, 0.0), 255.0);
-            }
+            for (int x = 0; x < s.width; x++)
+                set_level(f, at(&s, x, y),
+                          frame_level(f, i, x, y) + draw_noise(&seed, c->noise) + 0.5);
     }
 }
 
@@ -132,8 +145,7 @@ static void shift(struct frame *to, const struct frame *from, int dx, int dy)
                 const int px = x < dx ? 0 : x - dx < s.width ? x - dx : s.width - 1;
                 const int py = y < dy ? 0 : y - dy < s.height ? y - dy : s.height - 1;
 
-                s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
-                    r.base[(size_t)py * r.stride + (size_t)px * (size_t)r.step];
+                memcpy(at(&s, x, y), at(&r, px, py), format_table[to->format].bytes);
             }
     }
 }
@@ -153,11 +165,9 @@ static void paint(const struct clip *c, int t, struct frame *f, struct frame *sc
 
             for (int y = 0; y < s.height; y++)
                 for (int x = 0; x < s.width; x++)
-                    s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
-                        (uint8_t)fmin(fmax(level_at(c, t, i, x << (i ? info->hshift : 0),
-                                                    y << (i ? info->vshift : 0)),
-                                           0.0),
-                                      255.0);
+                    set_level(f, at(&s, x, y),
+                              level_at(c, t, i, x << (i ? info->hshift : 0),
+                                       y << (i ? info->vshift : 0)));
         }
     }
     if (c->content != CONTENT_DRAWN)
@@ -340,7 +350,7 @@ static struct clip draw_clip(struct draw *d, int i)
                    .range = (enum range_kernel)draw_below(d, 2),
                    .temporal_mode = draw_below(d, 4) ? TEMPORAL_RECURSIVE : TEMPORAL_WINDOW,
                    .no_search = !draw_below(d, 4)},
-        .shape = {.format = (enum frame_format)(i % (FRAME_GREY + 1))},
+        .shape = {.format = formats[i % N(formats)]},
         .content = (enum content)draw_below(d, CONTENT_N),
         .image = (enum image_kind)draw_below(d, IMAGE_N_KINDS),
         .noise = noises[draw_below(d, N(noises))],
@@ -361,7 +371,8 @@ static struct clip draw_clip(struct draw *d, int i)
         c.filter.temporal = 2 + draw_below(d, FILTER_MAX_WINDOW - 1);
     c.shape.colour.matrix = (enum colour_matrix)draw_below(d, COLOUR_RGB);
     c.shape.colour.range = draw_below(d, 2) ? COLOUR_FULL : COLOUR_LIMITED;
-    if (c.shape.format == FRAME_I444 && c.seed % 2)
+    if (format_table[c.shape.format].components == 3 && !format_table[c.shape.format].hshift &&
+        c.seed % 2)
         c.shape.colour.matrix = COLOUR_RGB;
     do {
         const int *size = sizes[draw_below(d, N(sizes))];

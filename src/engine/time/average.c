@@ -144,8 +144,8 @@ static void spread_noise(struct average *a)
 
             for (int j = 0; j < 2; j++)
                 for (int i = 0; i < 2; i++)
-                    sum += frame_sample(&a->x, 0, frame_nearest(2 * cx + i, a->x.width),
-                                        frame_nearest(2 * cy + j, a->x.height));
+                    sum += frame_byte(&a->x, 0, frame_nearest(2 * cx + i, a->x.width),
+                                      frame_nearest(2 * cy + j, a->x.height));
             *field_at(&a->nu2, cx, cy) = noise_variance(&a->noise, sum / 4);
         }
 }
@@ -195,7 +195,7 @@ static void average_in(struct average *a, struct stored *now)
                     still + *field_at(&a->f, cx, cy) * (*field_at(&a->moved.p[c], x, y) - still);
 
                 stored_set_level(now, c, x, y,
-                                 p + (frame_sample(&a->x, c, x, y) - p) /
+                                 p + (frame_level(&a->x, c, x, y) - p) /
                                          (*field_at(&a->n, cx, cy) + 1.0));
             }
     for (int y = 0; y < a->n.height; y++)
@@ -210,7 +210,7 @@ static void begin(struct average *a, struct stored *now)
 
         for (int y = 0; y < s.height; y++)
             for (int x = 0; x < s.width; x++)
-                stored_set_level(now, c, x, y, frame_sample(&a->x, c, x, y));
+                stored_set_level(now, c, x, y, frame_level(&a->x, c, x, y));
     }
     for (int y = 0; y < a->n.height; y++)
         for (int x = 0; x < a->n.width; x++)

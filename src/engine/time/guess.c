@@ -153,7 +153,7 @@ static void subtract(struct guess *g, const struct guess_input *in)
             for (int c = 0; c < info->components; c++) {
                 const int cx = c ? x >> info->hshift : x, cy = c ? y >> info->vshift : y;
 
-                d[c] = frame_sample(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
+                d[c] = frame_level(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
             }
             *field_at(&g->e[0], x, y) = k->a * d[0] + k->b * d[1] + k->c * d[2];
             *field_at(&g->e[1], x, y) = k->d * d[1] + k->e * d[2];

@@ -78,13 +78,12 @@ static void halve(struct motion_level *to, const struct motion_level *from)
 
 void pyramid_build(struct pyramid *p, const struct frame *f)
 {
-    const struct samples luma = frame_samples(f, 0);
     struct motion_level *full = &p->level[0];
 
     for (int y = 0; y < full->height; y++)
         for (int x = 0; x < full->width; x++)
             full->sample[(size_t)y * (size_t)full->width + (size_t)x] =
-                (uint16_t)(4 * luma.base[(size_t)y * luma.stride + (size_t)x * (size_t)luma.step]);
+                (uint16_t)(4 * frame_byte(f, 0, x, y));
     for (int k = 1; k <= p->top; k++)
         halve(&p->level[k], &p->level[k - 1]);
 }

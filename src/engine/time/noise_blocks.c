@@ -37,7 +37,7 @@ static int sample_at(const struct frame *f, int component, int x, int y)
 
     x = frame_nearest(x, f->width) >> (component ? info->hshift : 0);
     y = frame_nearest(y, f->height) >> (component ? info->vshift : 0);
-    return frame_sample(f, component, x, y);
+    return frame_byte(f, component, x, y);
 }
 
 static void load(struct block *b, const struct frame *f, int components, int x0, int y0)
