@@ -92,6 +92,10 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
             p->level[k] = take_padded(&from, s->level_stride[k], s->level_height[k], TIME_LEVEL_PAD,
                                       sizeof(uint16_t));
     }
+    for (int c = 0; c < s->components; c++)
+        t->words[c] = format_table[t->like.format].bytes > 1
+                          ? take(&from, (c ? chroma : luma) * sizeof(uint16_t))
+                          : NULL;
     for (int i = 0; i < t->n_stored; i++) {
         for (int c = 0; c < s->components; c++)
             t->stored[i].level[c] = take(&from, (c ? chroma : luma) * sizeof(uint16_t));
@@ -215,8 +219,10 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
     for (int c = 0; c < t->shape.components; c++) {
         const struct samples s = frame_samples(in, c);
 
-        j.in[c] = (struct bilateral_samples){s.base, (uint32_t)s.stride, (uint32_t)s.step};
+        j.in[c] = (struct bilateral_samples){s.base + (t->words[0] != NULL), (uint32_t)s.stride,
+                                             (uint32_t)s.step};
     }
+    memcpy(j.words, t->words, sizeof(j.words));
     memcpy(j.vector, t->vector, sizeof(j.vector));
     j.still = t->cells[0];
     j.moved = t->cells[1];
@@ -234,6 +240,7 @@ static struct time_filter make_filter(const struct device_past *t, const struct 
         .n_frames = j->averages ? 1 : t->n_frames,
         .stride = t->shape.stride,
         .stride_c = t->shape.stride_c,
+        .steps = t->words[0] && !j->averages ? 256 : TIME_LEVEL_STEPS,
         .stride_luma = t->shape.level_stride[1],
         .stride_count = t->shape.cells_x,
         .luma = f->sigma_color > 0.0 ? NULL : j->now.level[1],

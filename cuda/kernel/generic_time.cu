@@ -8,7 +8,6 @@
 
 #define MAX_THREADS 128
 #define LOG2E 1.44269504f
-#define LEVEL (1.0f / TIME_LEVEL_STEPS) /* a stored step */
 
 struct sums {
     float w, y, u, v; /* weights, and weighted samples */
@@ -37,23 +36,31 @@ static __device__ __forceinline__ uint2 fetch(const time_filter &f, const time_s
     y = min(max(y, 0), p.height - 1);
     luma = s.level[0][y * f.stride + x];
     if (p.components == 1)
-        return make_uint2(luma | 128 * TIME_LEVEL_STEPS << 16, 128 * TIME_LEVEL_STEPS);
+        return make_uint2(luma | uint32_t(128 * f.steps) << 16, 128 * f.steps);
     at = (y >> p.vshift) * f.stride_c + (x >> p.hshift);
     return make_uint2(luma | uint32_t(s.level[1][at]) << 16, s.level[2][at]);
 }
 
-/* A stored sample less 128. */
-static __device__ __forceinline__ float centred(uint32_t word, uint32_t selector)
-{
-    return (__uint_as_float(__byte_perm(word, 0x4b000000, selector)) -
-            (8388608.0f + 128.0f * TIME_LEVEL_STEPS)) *
-           LEVEL;
-}
+/* How stored samples become levels less 128. */
+struct units {
+    float level, middle;
 
-static __device__ __forceinline__ tone transform(const bilateral_params &p, uint2 entry)
+    __device__ __forceinline__ explicit units(const time_filter &f)
+        : level(1.0f / float(f.steps)), middle(8388608.0f + 128.0f * float(f.steps))
+    {
+    }
+
+    __device__ __forceinline__ float centred(uint32_t word, uint32_t selector) const
+    {
+        return (__uint_as_float(__byte_perm(word, 0x4b000000, selector)) - middle) * level;
+    }
+};
+
+static __device__ __forceinline__ tone transform(const bilateral_params &p, const units &in,
+                                                 uint2 entry)
 {
-    const float y = centred(entry.x, 0x7410), u = centred(entry.x, 0x7432);
-    const float v = centred(entry.y, 0x7410);
+    const float y = in.centred(entry.x, 0x7410), u = in.centred(entry.x, 0x7432);
+    const float v = in.centred(entry.y, 0x7410);
 
     return {p.a * y + p.b * u + p.c * v, p.d * u + p.e * v, p.f * v};
 }
@@ -104,8 +111,9 @@ static __device__ __forceinline__ void tap(const bilateral_params &params, centr
 
 /* Goes over the windows of the four pixels whose tile begins at @tile. */
 template <bool LORENTZIAN, bool MANHATTAN>
-static __device__ __forceinline__ void add_windows(const bilateral_params &p, const uint2 *tile,
-                                                   int stride, const float *space, centre c[2][2])
+static __device__ __forceinline__ void add_windows(const bilateral_params &p, const units &in,
+                                                   const uint2 *tile, int stride,
+                                                   const float *space, centre c[2][2])
 {
     const int r = p.radius, n = r + 2;
 
@@ -114,7 +122,7 @@ static __device__ __forceinline__ void add_windows(const bilateral_params &p, co
         float left[2] = {upper[r + 1], lower[r + 1]};
 
         for (int i = -r; i <= r + 1; i++) {
-            const tone q = transform(p, tile[(j + r) * stride + i + r]);
+            const tone q = transform(p, in, tile[(j + r) * stride + i + r]);
             const float here[2] = {upper[abs(i)], lower[abs(i)]};
 
 #pragma unroll
@@ -139,11 +147,17 @@ static __device__ __forceinline__ float inv_two_sc2_at(const time_filter &f, int
     return inv * (f.p.lorentzian ? 1.0f : LOG2E);
 }
 
-static __device__ __forceinline__ void store_sample(const bilateral_samples &to, int x, int y,
-                                                    float value)
+static __device__ __forceinline__ void store_sample(const bilateral_params &p, int component, int x,
+                                                    int y, float level)
 {
-    to.base[size_t(y) * to.stride + size_t(x) * to.step] =
-        uint8_t(__float2int_rn(fminf(fmaxf(value, 0.0f), 255.0f)));
+    const bilateral_samples &to = p.out[component];
+    uint8_t *const at = to.base + size_t(y) * to.stride + size_t(x) * to.step;
+
+    if (p.words)
+        *reinterpret_cast<uint16_t *>(at) =
+            uint16_t(__float2int_rn(fminf(fmaxf(256.0f * level, 0.0f), 65535.0f)));
+    else
+        *at = uint8_t(__float2int_rn(fminf(fmaxf(level, 0.0f), 255.0f)));
 }
 
 /* The mean difference of samples, back from (Y1, U1, V1). */
@@ -168,12 +182,13 @@ static __device__ void store(const time_filter &f, int x, int y, centre c[2][2])
     const bilateral_params &p = f.p;
     const time_stored &from = f.frame[0];
     const bool two_rows = y + 1 < p.height;
+    const units in(f);
 
 #pragma unroll
     for (int i = 0; i < 4; i++)
         if (i < 2 || two_rows)
-            store_sample(p.out[0], x + i % 2, y + i / 2,
-                         float(from.level[0][(y + i / 2) * f.stride + x + i % 2]) * LEVEL +
+            store_sample(p, 0, x + i % 2, y + i / 2,
+                         float(from.level[0][(y + i / 2) * f.stride + x + i % 2]) * in.level +
                              restore(p, c[i / 2][i % 2].s).x);
     if (p.components == 1)
         return;
@@ -188,10 +203,10 @@ static __device__ void store(const time_filter &f, int x, int y, centre c[2][2])
 
         if ((i % 2 && p.hshift) || (i / 2 && (p.vshift || !two_rows)))
             continue;
-        store_sample(p.out[1], column, row,
-                     float(from.level[1][row * f.stride_c + column]) * LEVEL + mean.y);
-        store_sample(p.out[2], column, row,
-                     float(from.level[2][row * f.stride_c + column]) * LEVEL + mean.z);
+        store_sample(p, 1, column, row,
+                     float(from.level[1][row * f.stride_c + column]) * in.level + mean.y);
+        store_sample(p, 2, column, row,
+                     float(from.level[2][row * f.stride_c + column]) * in.level + mean.z);
     }
 }
 
@@ -204,6 +219,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
     const int x0 = blockIdx.x * 2 * blockDim.x, y0 = f.p.row_begin + blockIdx.y * 2 * blockDim.y;
     const int tx = 2 * threadIdx.x, ty = 2 * threadIdx.y, n = r + 2;
     float *space = reinterpret_cast<float *>(tile + stride * rows);
+    const units in(f);
     centre c[2][2] = {};
 
     /* After the other kernel there is mostly nothing to do. What tells that is there, so thread
@@ -226,12 +242,12 @@ static __global__ void __launch_bounds__(MAX_THREADS)
             centre &p = c[i / 2][i % 2];
 
             if (k == 0) {
-                p.c = transform(f.p, tile[(ty + i / 2 + r) * stride + tx + i % 2 + r]);
+                p.c = transform(f.p, in, tile[(ty + i / 2 + r) * stride + tx + i % 2 + r]);
                 p.inv = inv_two_sc2_at(f, x0 + tx + i % 2, y0 + ty + i / 2);
             }
             p.part = {};
         }
-        add_windows<LORENTZIAN, MANHATTAN>(f.p, tile + ty * stride + tx, stride, space, c);
+        add_windows<LORENTZIAN, MANHATTAN>(f.p, in, tile + ty * stride + tx, stride, space, c);
         for (int i = 0; i < 4; i++)
             add(c[i / 2][i % 2].s, c[i / 2][i % 2].part, f.weight[k]);
     }

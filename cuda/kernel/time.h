@@ -44,7 +44,8 @@ struct time_picture {
     uint16_t *level[TIME_MAX_LEVEL + 1]; /* [1]: the sum of each cell's luma */
 };
 
-/* The mean over frames as engine/time/stored.h has it, or a frame alone in the same units. */
+/* The mean over frames as engine/time/stored.h has it, or a frame alone in the same units; one of
+ * 16 bits has its own. */
 struct time_stored {
     uint16_t *level[3];
     uint8_t *count; /* rows of cells_x */
@@ -87,8 +88,10 @@ struct time_report {
 /* One frame. */
 struct time_job {
     struct time_shape shape;
-    struct bilateral_samples in[3];
+    struct bilateral_samples in[3]; /* of samples of 16 bits their upper bytes */
     struct time_picture now, before;
+    uint16_t
+        *words[3]; /* samples of 16 bits: until they are unpacked, those of `before`; or NULL */
     struct time_stored state, old;
     struct time_vector *vector[TIME_MAX_LEVEL + 1];
     struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
@@ -106,8 +109,8 @@ struct time_job {
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */
 };
 
-/* Takes the raw frame `in` apart: into `now` where it measures, with its pyramid where it averages
- * too, else into `state`. Notes whether it differs from `before`. */
+/* Takes the raw frame `in` apart: into `now` and `words` where it measures, with its pyramid where
+ * it averages too, else into `state`. Notes whether it differs from `before`. */
 int time_unpack(const struct time_job *j, cudaStream_t stream);
 
 /* The vectors, if it searches and goes on. */
@@ -131,6 +134,7 @@ struct time_filter {
     struct bilateral_params p;
     struct time_stored frame[TIME_MAX_WINDOW]; /* the one that is filtered first */
     int n_frames, stride, stride_c;
+    int steps;                     /* of a level, in `frame` */
     float weight[TIME_MAX_WINDOW]; /* of each frame */
     int stride_luma, stride_count;
     const uint16_t *luma;           /* sums of cells; NULL: `inv_two_sc2` for all */

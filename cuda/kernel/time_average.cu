@@ -14,7 +14,7 @@ struct mixed {
     float n, of_x, of_still, of_moved, light[3];
 };
 
-template <int C>
+template <int C, bool WORDS>
 static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> &still,
                                             const guessed<C> &moved, bool follows)
 {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
         l[c] *= weight * TIME_LEVEL_STEPS;
     }
     ret.n = n;
-    ret.of_x = TIME_LEVEL_STEPS * (1.0f - weight);
+    ret.of_x = steps_each<WORDS>() * (1.0f - weight);
     ret.of_moved = f * weight;
     ret.of_still = weight - ret.of_moved;
     ret.light[2] = l[2] * j.inv_f;
@@ -53,14 +53,25 @@ struct samples {
     uint32_t x, still, moved;
 };
 
-template <bool TWO, bool KEPT>
-static __device__ __forceinline__ samples load(const uint8_t *now, const uint16_t *old,
+/* Two samples. */
+template <class T> struct two;
+template <> struct two<uint8_t> {
+    using type = uint16_t;
+};
+template <> struct two<uint16_t> {
+    using type = uint32_t;
+};
+
+/* @now: bytes, or words. */
+template <bool TWO, bool KEPT, class T>
+static __device__ __forceinline__ samples load(const T *now, const uint16_t *old,
                                                const uint16_t *state, bool kept)
 {
+    using pair = typename two<T>::type;
     samples r;
 
     if (TWO) {
-        r.x = __ldg(reinterpret_cast<const uint16_t *>(now));
+        r.x = __ldg(reinterpret_cast<const pair *>(now));
         r.still = __ldg(reinterpret_cast<const uint32_t *>(old));
         r.moved = KEPT && kept ? *reinterpret_cast<const uint32_t *>(state) : r.still;
     } else {
@@ -74,26 +85,37 @@ static __device__ __forceinline__ samples load(const uint8_t *now, const uint16_
 /* H in the low half of a number. */
 template <bool KEPT>
 static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, const samples &s,
-                                                    uint32_t byte, uint32_t half)
+                                                    uint32_t own, uint32_t half)
 {
-    float h = m.of_x * number(s.x, byte) + m.of_still * number(s.still, half) + m.light[component];
+    float h = m.of_x * number(s.x, own) + m.of_still * number(s.still, half) + m.light[component];
 
     if (KEPT)
         h += m.of_moved * number(s.moved, half);
     return __float_as_uint(__fadd_rd(fminf(fmaxf(h, 0.0f), 32767.0f), 8388608.0f));
 }
 
-template <bool TWO, bool KEPT>
+template <bool TWO, bool KEPT, bool WORDS>
 static __device__ __forceinline__ void store(const mixed &m, int component, const samples &s,
                                              uint16_t *to)
 {
-    const uint32_t first = averaged<KEPT>(m, component, s, LOW_BYTE, LOW_HALF);
+    const uint32_t low = WORDS ? LOW_HALF : LOW_BYTE, high = WORDS ? HIGH_HALF : HIGH_BYTE;
+    const uint32_t first = averaged<KEPT>(m, component, s, low, LOW_HALF);
 
     if (TWO)
         *reinterpret_cast<uint32_t *>(to) =
-            __byte_perm(first, averaged<KEPT>(m, component, s, HIGH_BYTE, HIGH_HALF), 0x5410);
+            __byte_perm(first, averaged<KEPT>(m, component, s, high, HIGH_HALF), 0x5410);
     else
         *to = uint16_t(first);
+}
+
+/* Of a component of the frame. */
+template <bool WORDS>
+static __device__ __forceinline__ auto own_samples(const time_job &j, int component)
+{
+    if constexpr (WORDS)
+        return j.words[component];
+    else
+        return component ? j.now.chroma[component - 1] : j.now.luma;
 }
 
 /* The samples of a cell, in rows of luma; the nearest ones where it reaches past the picture. */
@@ -102,7 +124,7 @@ template <int C> struct cell_samples {
 };
 
 /* @kept: guesses along the motion lie where the mean will be; KEPT: they may. */
-template <int C, int HS, int VS, bool KEPT>
+template <int C, int HS, int VS, bool KEPT, bool WORDS>
 static __device__ __forceinline__ void load_levels(const time_job &j, int cx, int cy, bool kept,
                                                    cell_samples<C> &ret)
 {
@@ -115,16 +137,16 @@ static __device__ __forceinline__ void load_levels(const time_job &j, int cx, in
         const int y = min(2 * cy + i, s.height - 1), at = y * s.stride + 2 * cx;
         const int at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-        ret.of[i][0] =
-            load<true, KEPT>(j.now.luma + at, j.old.level[0] + at, j.state.level[0] + at, kept);
+        ret.of[i][0] = load<true, KEPT>(own_samples<WORDS>(j, 0) + at, j.old.level[0] + at,
+                                        j.state.level[0] + at, kept);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            ret.of[i][c] = load<!HS, KEPT>(j.now.chroma[c - 1] + at_c, j.old.level[c] + at_c,
+            ret.of[i][c] = load<!HS, KEPT>(own_samples<WORDS>(j, c) + at_c, j.old.level[c] + at_c,
                                            j.state.level[c] + at_c, kept);
     }
 }
 
-template <int C, int HS, int VS, bool KEPT>
+template <int C, int HS, int VS, bool KEPT, bool WORDS>
 static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
                                                     int cy, const cell_samples<C> &from)
 {
@@ -136,15 +158,24 @@ static __device__ __forceinline__ void store_levels(const time_job &j, const mix
 
         if (y >= s.height)
             continue;
-        store<true, KEPT>(m, 0, from.of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
+        store<true, KEPT, WORDS>(m, 0, from.of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            store<!HS, KEPT>(m, c, from.of[i][c], j.state.level[c] + at_c);
+            store<!HS, KEPT, WORDS>(m, c, from.of[i][c], j.state.level[c] + at_c);
     }
 }
 
+/* A sample as it is stored. */
+template <bool WORDS>
+static __device__ __forceinline__ uint16_t level_of(const time_job &j, int component, int at)
+{
+    const uint32_t own = own_samples<WORDS>(j, component)[at];
+
+    return uint16_t(WORDS ? own >> 1 : own * TIME_LEVEL_STEPS);
+}
+
 /* A frame that begins is its own mean; one that was there before leaves all as it was. */
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx, int cy)
 {
     const time_shape &s = j.shape;
@@ -155,12 +186,9 @@ static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx
 
         if (y >= s.height)
             continue;
-        j.state.level[0][at] =
-            j.goes_on ? j.old.level[0][at] : uint16_t(j.now.luma[at] * TIME_LEVEL_STEPS);
+        j.state.level[0][at] = j.goes_on ? j.old.level[0][at] : level_of<WORDS>(j, 0, at);
         for (int c = 1; c < C; c++)
-            j.state.level[c][at_c] = j.goes_on
-                                         ? j.old.level[c][at_c]
-                                         : uint16_t(j.now.chroma[c - 1][at_c] * TIME_LEVEL_STEPS);
+            j.state.level[c][at_c] = j.goes_on ? j.old.level[c][at_c] : level_of<WORDS>(j, c, at_c);
     }
     return j.goes_on ? j.old.count[cy * s.cells_x + cx] : uint32_t(MEAN_COUNT_ONE);
 }
@@ -236,7 +264,7 @@ template <int C> static __device__ __forceinline__ void fill_tables(const time_j
 
 /* The mean in a thread's cells from (@cx, @cy) on; samples are on their way while guesses are
  * judged. MOVES: something moves in the tile. */
-template <int C, int HS, int VS, bool MOVES>
+template <int C, int HS, int VS, bool WORDS, bool MOVES>
 static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> &t, int cx, int cy,
                                                      const fetched &at_rest, float n[CELLS])
 {
@@ -258,15 +286,15 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     }
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
-        load_levels<C, HS, VS, MOVES>(j, cx, cy + k, follows, from[k]);
+        load_levels<C, HS, VS, MOVES, WORDS>(j, cx, cy + k, follows, from[k]);
     judge<C>(j, t, x, y, follows, MOVES ? moved : still);
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
-        const mixed m = mix<C>(j, still[k], MOVES ? moved[k] : still[k], follows);
+        const mixed m = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], follows);
 
         n[k] = m.n;
         if (cx < s.cells_x && cy + k < s.cells_y)
-            store_levels<C, HS, VS, MOVES>(j, m, cx, cy + k, from[k]);
+            store_levels<C, HS, VS, MOVES, WORDS>(j, m, cx, cy + k, from[k]);
     }
 }
 
@@ -276,7 +304,7 @@ static __device__ __forceinline__ uint32_t count_of(const time_job &j, float n)
     return mean_count_of(fminf(n + 1.0f, float(j.frames)));
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
 {
     __shared__ tile<C> t;
@@ -299,14 +327,14 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     wait_for_before();
     fill_tables<C>(j, t);
     if (changes && moves)
-        average_cells<C, HS, VS, true>(j, t, cx, cy, at_rest, n);
+        average_cells<C, HS, VS, WORDS, true>(j, t, cx, cy, at_rest, n);
     else if (changes)
-        average_cells<C, HS, VS, false>(j, t, cx, cy, at_rest, n);
+        average_cells<C, HS, VS, WORDS, false>(j, t, cx, cy, at_rest, n);
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
         if (cx < s.cells_x && cy + k < s.cells_y) {
             const uint32_t count =
-                changes ? count_of(j, n[k]) : store_known<C, HS, VS>(j, cx, cy + k);
+                changes ? count_of(j, n[k]) : store_known<C, HS, VS, WORDS>(j, cx, cy + k);
 
             j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
             counted += uint32_t(mean_count_frames(uint8_t(count)) * MEAN_COUNT_STEPS) *
@@ -320,5 +348,5 @@ extern "C" int time_average(const time_job *j, cudaStream_t stream)
     const time_shape &s = j->shape;
     const dim3 grid((s.cells_x + WIDE - 1) / WIDE, (s.cells_y + HIGH - 1) / HIGH);
 
-    return bilateral_errno(start_early(FOR_SHAPE(average, s), grid, THREADS, 0, stream, *j));
+    return bilateral_errno(start_early(FOR_JOB(average, *j), grid, THREADS, 0, stream, *j));
 }

@@ -26,34 +26,11 @@ static __device__ __forceinline__ uint32_t repeat(const time_shape &s, int cx, u
                              : pair;
 }
 
-static __device__ __forceinline__ uint32_t load_pair(const uint16_t *at)
+template <bool WORDS> static __device__ __forceinline__ uint32_t apart(uint32_t now, uint32_t p)
 {
-    return __ldg(reinterpret_cast<const uint32_t *>(at));
-}
+    static_assert(TIME_LEVEL_STEPS == 128, "half as many as words have");
 
-template <int C, int HS, int VS>
-static __device__ __forceinline__ sample_row load_old(const time_job &j, int cx, int y)
-{
-    const time_shape &s = j.shape;
-    sample_row r = {load_pair(j.old.level[0] + y * s.stride + 2 * cx), {0, 0}};
-
-    if (C == 3) {
-        const int at = (y >> VS) * s.stride_c + (cx << (1 - HS));
-        const uint16_t *const u = j.old.level[1] + at, *const v = j.old.level[2] + at;
-
-        if (HS) {
-            r.chroma[0] = __ldg(u) | uint32_t(__ldg(v)) << 16;
-        } else {
-            r.chroma[0] = load_pair(u);
-            r.chroma[1] = load_pair(v);
-        }
-    }
-    return r;
-}
-
-static __device__ __forceinline__ uint32_t apart(uint32_t now, uint32_t p)
-{
-    return now * TIME_LEVEL_STEPS + (BIAS | BIAS << 16) - p;
+    return (WORDS ? now >> 1 & 0x7fff7fffu : now * TIME_LEVEL_STEPS) + (BIAS | BIAS << 16) - p;
 }
 
 /* A row of pairs, weighed 1 3 3 1 about the lane's. */
@@ -103,16 +80,16 @@ static __device__ __forceinline__ row_sums<C> add_row(const time_job &j, const s
 }
 
 /* What row @y differs by from a guess. */
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ row_sums<C> compare_row(const time_job &j, const place &at, int y,
                                                           const sample_row &p)
 {
-    const sample_row now = load_now<C, HS, VS>(j, at.column, y);
-    sample_row e = {repeat(j.shape, at.cx, apart(now.luma, p.luma)), {0, 0}};
+    const sample_row now = load_now<C, HS, VS, WORDS>(j, at.column, y);
+    sample_row e = {repeat(j.shape, at.cx, apart<WORDS>(now.luma, p.luma)), {0, 0}};
 
 #pragma unroll
     for (int c = 0; c < (C == 1 ? 0 : 2 - HS); c++) {
-        e.chroma[c] = apart(now.chroma[c], p.chroma[c]);
+        e.chroma[c] = apart<WORDS>(now.chroma[c], p.chroma[c]);
         if (!HS)
             e.chroma[c] = repeat(j.shape, at.cx, e.chroma[c]);
     }
@@ -131,7 +108,7 @@ static __device__ __forceinline__ void store_exact(const time_job &j, const plac
     store_cell<C>(j, j.still, at, k, sum, square);
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ void compare_column(const time_job &j, const place &at)
 {
     row_sums<C> upper = {}; /* what a cell has so far */
@@ -145,7 +122,8 @@ static __device__ __forceinline__ void compare_column(const time_job &j, const p
         for (int i = 0; i < 2; i++) {
             const int y = clamp(2 * (at.cy + k) - 1 + i, j.shape.height - 1);
 
-            row[i] = compare_row<C, HS, VS>(j, at, y, load_old<C, HS, VS>(j, at.column, y));
+            row[i] = compare_row<C, HS, VS, WORDS>(
+                j, at, y, load_planes<C, HS, VS>(j.shape, j.old.level, at.column, y));
         }
 #pragma unroll
         for (int c = 0; c < C; c++) {
@@ -158,7 +136,7 @@ static __device__ __forceinline__ void compare_column(const time_job &j, const p
     }
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __global__ void __launch_bounds__(32 * STILL_WARPS, 8) compare_still(const time_job j)
 {
     const place at(j.shape, BLOCK_CELLS);
@@ -167,7 +145,7 @@ static __global__ void __launch_bounds__(32 * STILL_WARPS, 8) compare_still(cons
         wait_for_before();
     let_next_start();
     if (at.cy < j.shape.cells_y)
-        compare_column<C, HS, VS>(j, at);
+        compare_column<C, HS, VS, WORDS>(j, at);
     end_after_before();
 }
 
@@ -175,7 +153,7 @@ extern "C" int time_compare_still(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
 
-    return bilateral_errno(start_early(FOR_SHAPE(compare_still, s),
+    return bilateral_errno(start_early(FOR_JOB(compare_still, *j),
                                        grid_of(s, STILL_WARPS, BLOCK_CELLS), 32 * STILL_WARPS, 0,
                                        stream, *j));
 }

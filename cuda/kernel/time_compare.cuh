@@ -18,10 +18,41 @@ static __device__ __forceinline__ uint32_t load_bytes(const uint8_t *at)
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(at)), 0, 0x4140);
 }
 
+static __device__ __forceinline__ uint32_t load_pair(const uint16_t *at)
+{
+    return __ldg(reinterpret_cast<const uint32_t *>(at));
+}
+
+/* Planes of 16 bits. */
 template <int C, int HS, int VS>
+static __device__ __forceinline__ sample_row load_planes(const time_shape &s,
+                                                         uint16_t *const plane[3], int cx, int y)
+{
+    sample_row r = {load_pair(plane[0] + y * s.stride + 2 * cx), {0, 0}};
+
+    if (C == 3) {
+        const int at = (y >> VS) * s.stride_c + (cx << (1 - HS));
+        const uint16_t *const u = plane[1] + at, *const v = plane[2] + at;
+
+        if (HS) {
+            r.chroma[0] = __ldg(u) | uint32_t(__ldg(v)) << 16;
+        } else {
+            r.chroma[0] = load_pair(u);
+            r.chroma[1] = load_pair(v);
+        }
+    }
+    return r;
+}
+
+/* The frame's own samples: bytes, or WORDS. */
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ sample_row load_now(const time_job &j, int cx, int y)
 {
     const time_shape &s = j.shape;
+
+    if (WORDS)
+        return load_planes<C, HS, VS>(s, j.words, cx, y);
+
     sample_row r = {load_bytes(j.now.luma + y * s.stride + 2 * cx), {0, 0}};
 
     if (C == 3) {

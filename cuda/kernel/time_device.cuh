@@ -26,12 +26,22 @@ static __device__ __forceinline__ time_vector vector_at(const time_job &j, int x
     return {int16_t(both & 0xffff), int16_t(both >> 16)};
 }
 
-/* The instance of a kernel<components, hshift, vshift> for pictures of @shape. */
-#define FOR_SHAPE(kernel, shape)                                                                   \
-    ((shape).components == 1 ? kernel<1, 0, 0>                                                     \
-     : !(shape).hshift       ? kernel<3, 0, 0>                                                     \
-     : !(shape).vshift       ? kernel<3, 1, 0>                                                     \
-                             : kernel<3, 1, 1>)
+/* How many stored steps a sample's own are, of a frame of words or bytes. */
+template <bool WORDS> static __device__ __forceinline__ float steps_each()
+{
+    return WORDS ? TIME_LEVEL_STEPS / 256.0f : float(TIME_LEVEL_STEPS);
+}
+
+/* The instance of a kernel<components, hshift, vshift, words> for pictures of @shape. */
+#define FOR_SHAPE(kernel, shape, words)                                                            \
+    ((shape).components == 1 ? kernel<1, 0, 0, words>                                              \
+     : !(shape).hshift       ? kernel<3, 0, 0, words>                                              \
+     : !(shape).vshift       ? kernel<3, 1, 0, words>                                              \
+                             : kernel<3, 1, 1, words>)
+
+/* The one for the frame of @job, whose samples have 16 bits or 8. */
+#define FOR_JOB(kernel, job)                                                                       \
+    ((job).words[0] ? FOR_SHAPE(kernel, (job).shape, true) : FOR_SHAPE(kernel, (job).shape, false))
 
 #define BLOCK_CELLS (TIME_BLOCK / 2)
 

@@ -19,7 +19,7 @@ extern "C" int time_filter_start(const struct time_filter *f, cudaStream_t strea
     cudaError_t status;
 
     time_fast_sigmas(&p, &least, &most);
-    if (p.manhattan || p.radius < 1 || p.components != 3 || p.hshift != 1 ||
+    if (p.words || p.manhattan || p.radius < 1 || p.components != 3 || p.hshift != 1 ||
         !bilateral_has_half2() ||
         (!time_filter_asks(*f) && (f->least_sigma < least || f->most_sigma > most)))
         return bilateral_errno(generic_time_launch(*f, false, stream));

@@ -70,10 +70,11 @@ static __device__ __forceinline__ void keep(const time_job &j, int cx, int y,
 }
 
 /* What two samples differ by from @p, or the one of them that is in the picture. */
+template <bool WORDS>
 static __device__ __forceinline__ float2 apart(const time_shape &s, int cx, uint32_t now, float2 p)
 {
-    const float first = TIME_LEVEL_STEPS * number(now, LOW_HALF) - p.x;
-    const float second = TIME_LEVEL_STEPS * number(now, HIGH_HALF) - p.y;
+    const float first = steps_each<WORDS>() * number(now, LOW_HALF) - p.x;
+    const float second = steps_each<WORDS>() * number(now, HIGH_HALF) - p.y;
 
     return make_float2(cx >= s.cells_x ? second : first, cx < 0 ? first : second);
 }
@@ -85,22 +86,22 @@ static __device__ __forceinline__ float tent_of(float2 e)
 }
 
 /* What row @y differs by from a guess. */
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ row_sums<C> compare_row(const time_job &j, const place &at, int y,
                                                           const guess_column<C, HS, VS> &p)
 {
-    const sample_row now = load_now<C, HS, VS>(j, at.column, y);
-    const float2 luma = apart(j.shape, at.cx, now.luma, p.y);
+    const sample_row now = load_now<C, HS, VS, WORDS>(j, at.column, y);
+    const float2 luma = apart<WORDS>(j.shape, at.cx, now.luma, p.y);
     float2 u = {}, v = {};
     row_sums<C> r;
 
     r.tent[0] = tent_of(luma);
     if (C == 3 && HS) {
-        u.x = u.y = TIME_LEVEL_STEPS * number(now.chroma[0], LOW_HALF) - p.uv[0].x;
-        v.x = v.y = TIME_LEVEL_STEPS * number(now.chroma[0], HIGH_HALF) - p.uv[0].y;
+        u.x = u.y = steps_each<WORDS>() * number(now.chroma[0], LOW_HALF) - p.uv[0].x;
+        v.x = v.y = steps_each<WORDS>() * number(now.chroma[0], HIGH_HALF) - p.uv[0].y;
     } else if (C == 3) {
-        u = apart(j.shape, at.cx, now.chroma[0], make_float2(p.uv[0].x, p.uv[1 - HS].x));
-        v = apart(j.shape, at.cx, now.chroma[1], make_float2(p.uv[0].y, p.uv[1 - HS].y));
+        u = apart<WORDS>(j.shape, at.cx, now.chroma[0], make_float2(p.uv[0].x, p.uv[1 - HS].x));
+        v = apart<WORDS>(j.shape, at.cx, now.chroma[1], make_float2(p.uv[0].y, p.uv[1 - HS].y));
     }
     if (C == 3) {
         r.tent[C / 2] = tent_of(u);
@@ -143,7 +144,7 @@ static __device__ __forceinline__ void share(float to[C][32], const row_sums<C> 
         to[c][threadIdx.x % 32] = sums.tent[c];
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ void add_rows(const time_job &j, const place &at,
                                                 float own[SIDES][C][32], strip<C> &to)
 {
@@ -159,7 +160,7 @@ static __device__ __forceinline__ void add_rows(const time_job &j, const place &
         const bool inside = y < j.shape.height; /* else the last row is repeated */
 
         guess.predict(j, i);
-        const row_sums<C> row = compare_row<C, HS, VS>(j, at, y, guess);
+        const row_sums<C> row = compare_row<C, HS, VS, WORDS>(j, at, y, guess);
 
 #pragma unroll
         for (int c = 0; c < C; c++)
@@ -196,7 +197,7 @@ static __device__ __forceinline__ int warp_beside(int side)
 
 /* Adds up rows beside the cells of warps near what moves. Where their own warp is not near, it has
  * nothing else to do. */
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ void add_rows_beside(const time_job &j, const place &at,
                                                        shared_rows<C> &rows)
 {
@@ -214,7 +215,7 @@ static __device__ __forceinline__ void add_rows_beside(const time_job &j, const 
         guess.begin(j, at.column, y, vector_at(j, 2 * at.column, y));
         guess.predict(j, 0);
         share<C>(other < 0 ? rows.beside[side] : rows.own[warp][side],
-                 compare_row<C, HS, VS>(j, at, y, guess));
+                 compare_row<C, HS, VS, WORDS>(j, at, y, guess));
     }
 }
 
@@ -236,7 +237,7 @@ finish_cell(const time_job &j, const place &at, const shared_rows<C> &rows, int 
     store_cell<C>(j, j.moved, at, k, s.tent[k], s.square[k]);
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __global__ void __launch_bounds__(32 * MOVED_WARPS, 3) compare_moved(const time_job j)
 {
     __shared__ shared_rows<C> rows;
@@ -249,9 +250,9 @@ static __global__ void __launch_bounds__(32 * MOVED_WARPS, 3) compare_moved(cons
     if (threadIdx.x % 32 == 0)
         rows.near[warp] = near;
     __syncthreads();
-    add_rows_beside<C, HS, VS>(j, at, rows);
+    add_rows_beside<C, HS, VS, WORDS>(j, at, rows);
     if (near)
-        add_rows<C, HS, VS>(j, at, rows.own[warp], s);
+        add_rows<C, HS, VS, WORDS>(j, at, rows.own[warp], s);
     __syncthreads();
     if (near) {
         finish_cell<C>(j, at, rows, ABOVE, s);
@@ -264,7 +265,7 @@ extern "C" int time_compare_moved(const time_job *j, cudaStream_t stream)
 {
     const time_shape &s = j->shape;
 
-    return bilateral_errno(start_early(FOR_SHAPE(compare_moved, s),
+    return bilateral_errno(start_early(FOR_JOB(compare_moved, *j),
                                        grid_of(s, MOVED_WARPS, MOVED_CELLS), 32 * MOVED_WARPS, 0,
                                        stream, *j));
 }

@@ -269,22 +269,75 @@ static __device__ __forceinline__ void store_state(const time_job &j, int x, int
                 store<part::n_c>(j.state.level[1 + c] + at_c + i * s.stride_c, p.chroma[i][c]);
 }
 
+/* @N samples of 16 bits of a row, of which the first @n are in the picture. Returns whether @to had
+ * others. */
+template <int N>
+static __device__ __forceinline__ bool take_row(const uint8_t *from, uint16_t *to, int n)
+{
+    uint32_t *const words = reinterpret_cast<uint32_t *>(to);
+    uint32_t w[N / 2];
+    bool differs = false;
+
+    load_words<N / 2>(reinterpret_cast<const uint32_t *>(from), w);
+#pragma unroll
+    for (int i = 0; i < N / 2; i++) {
+        const uint32_t mask = 2 * i + 1 < n ? ~0u : 2 * i < n ? 0xffffu : 0;
+
+        differs |= ((words[i] ^ w[i]) & mask) != 0;
+        words[i] = w[i];
+    }
+    return differs;
+}
+
+/* The samples themselves, which lie one byte before their upper ones, inside of the picture. */
 template <int C, int HS, int VS>
+static __device__ __forceinline__ bool take_words(const time_job &j, uint16_t *const to[3], int x,
+                                                  int y)
+{
+    using part = piece<C, HS, VS>;
+    const time_shape &s = j.shape;
+    const int xc = x >> HS, yc = y >> VS;
+    bool differs = false;
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (y + i < s.height)
+            differs |= take_row<COLUMNS>(j.in[0].base - 1 + size_t(y + i) * j.in[0].stride + 2 * x,
+                                         to[0] + (y + i) * s.stride + x, s.width - x);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 1; c < C; c++)
+            if (y + i < s.height)
+                differs |=
+                    take_row<part::n_c>(j.in[c].base - 1 + size_t(yc + i) * j.in[c].stride + 2 * xc,
+                                        to[c] + (yc + i) * s.stride_c + xc, (s.width >> HS) - xc);
+    return differs;
+}
+
+template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ bool unpack_cells(const time_job &j, pyramid &levels, int x,
                                                     int y)
 {
     const bool inside = x >= 0 && x < j.shape.width && y >= 0 && y < j.shape.height;
     piece<C, HS, VS> p;
+    bool differs = false;
 
     if (!j.measures && !inside)
+        return false;
+    if (WORDS && inside && j.measures)
+        differs = take_words<C, HS, VS>(j, j.words, x, y) && j.goes_on;
+    if (WORDS && inside && !j.averages)
+        take_words<C, HS, VS>(j, j.state.level, x, y);
+    if (WORDS && !j.measures)
         return false;
     load_piece(j, x, y, p);
     if (j.measures)
         sum_cells(j, levels, x, y, p.luma);
     repeat_piece(j.shape, x, y, p);
-    if (inside && !j.averages)
+    if (!WORDS && inside && !j.averages)
         store_state(j, x, y, p);
-    return j.measures && store_now(j, x, y, p);
+    return j.measures && (store_now(j, x, y, p) || differs);
 }
 
 /* Samples @first to @last - 1 of a row or column of some level, of which a thread block has those
@@ -340,7 +393,7 @@ static __device__ __forceinline__ void build_level(const time_job &j, pyramid &p
         }
 }
 
-template <int C, int HS, int VS>
+template <int C, int HS, int VS, bool WORDS>
 static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time_job j)
 {
     __shared__ pyramid levels;
@@ -350,7 +403,7 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
 
     wait_for_before();
     let_next_start();
-    const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS>(j, levels, x, y));
+    const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS, WORDS>(j, levels, x, y));
 
     /* Thousands of writes to one place would take longer than all the rest. */
     if (differs && threadIdx.x + threadIdx.y == 0 &&
@@ -372,5 +425,5 @@ extern "C" int time_unpack(const time_job *j, cudaStream_t stream)
                     blocks((s.height + 1) / 2 + TIME_PAD, THREADS_Y));
 
     return bilateral_errno(
-        start_early(FOR_SHAPE(unpack, s), grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j));
+        start_early(FOR_JOB(unpack, *j), grid, dim3(THREADS_X, THREADS_Y), 0, stream, *j));
 }
