@@ -5,7 +5,7 @@
 cudaError_t half2_time_launch(const time_filter &f, cudaStream_t stream);
 
 /* @only_unsuited: nothing is done unless `noise` says that the other does not suit. */
-cudaError_t generic_time_launch(const time_filter &f, bool only_unsuited, cudaStream_t stream);
+cudaError_t words_time_launch(const time_filter &f, bool only_unsuited, cudaStream_t stream);
 
 /* Whether only the device knows the range sigmas. */
 static inline bool time_filter_asks(const time_filter &f)

@@ -15,7 +15,7 @@
  *     follow, compare_moved, average
  *                          do not: all before measure is done. follow and average wait for the rest
  *     half2_time           waits first
- *     generic_time         waits first, unless it comes after half2_time: all before that is done
+ *     words_time           waits first, unless it comes after half2_time: all before that is done
  *
  * And what one writes before it waits, no kernel that may still run reads or writes. */
 #include <cuda_runtime.h>

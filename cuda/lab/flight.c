@@ -246,12 +246,6 @@ static int compare_clips(enum frame_format format, int width, int height, const 
     return r || n;
 }
 
-/* Of samples of 16 bits each frame is filtered by itself. */
-static bool has_clips(enum frame_format format)
-{
-    return format_filtered(format) && format_table[format].bytes == 1;
-}
-
 static int compare_all_clips(bool quick)
 {
     static const struct filter filters[] = {
@@ -264,7 +258,7 @@ static int compare_all_clips(bool quick)
 
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-            if (has_clips((enum frame_format)format))
+            if (format_filtered((enum frame_format)format))
                 failed += compare_clips((enum frame_format)format, quick ? 66 : 642,
                                         quick ? 35 : 361, &filters[i]);
     printf("clips by two roads: %d differ\n", failed);

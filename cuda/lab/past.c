@@ -55,9 +55,12 @@ static void paint(struct frame *f, int t, int x, int y, uint64_t *seed)
             for (int col = 0; col < s.width; col++) {
                 const int tx = (col << hs) + t * x / 8, ty = (row << vs) + t * y / 8;
 
-                s.base[(size_t)row * s.stride + (size_t)col * (size_t)s.step] =
-                    (uint8_t)(48 + texture[ty % TEXTURE][tx % TEXTURE] / 2 +
-                              random_next(seed) % 11);
+                const uint64_t noise = random_next(seed);
+                uint8_t *const at = s.base + (size_t)row * s.stride + (size_t)col * (size_t)s.step;
+
+                at[0] = (uint8_t)(noise >> 32); /* the lower byte, where there are two */
+                at[info->bytes - 1] =
+                    (uint8_t)(48 + texture[ty % TEXTURE][tx % TEXTURE] / 2 + noise % 11);
             }
     }
 }
@@ -71,9 +74,9 @@ static int upload(struct device_picture *d, const struct frame *f)
                    cudaMemcpy(d->frame.plane[0], f->plane[0], d->size, cudaMemcpyHostToDevice));
 }
 
-static int clip_open(struct clip *c, int width, int height, int x, int y)
+static int clip_open(struct clip *c, enum frame_format format, int width, int height, int x, int y)
 {
-    struct frame f = {.format = FRAME_YUYV, .width = width, .height = height};
+    struct frame f = {.format = format, .width = width, .height = height};
     uint64_t seed = 1;
     int r = frame_alloc(&f);
 
@@ -193,7 +196,7 @@ static int measure_all(struct lab *lab, int width, int height)
 
     for (int moves = 0; moves < 2; moves++) {
         struct clip c;
-        int r = clip_open(&c, width, height, moves ? 43 : 0, moves ? 26 : 0);
+        int r = clip_open(&c, FRAME_YUYV, width, height, moves ? 43 : 0, moves ? 26 : 0);
 
         for (int i = 0; i < 2 && r == 0; i++) {
             c.filter = (struct filter){.radius = radii[i],
@@ -219,8 +222,33 @@ static int measure_all(struct lab *lab, int width, int height)
     return failed;
 }
 
+/* Samples of 16 bits. */
+static int measure_words(struct lab *lab, enum frame_format format, int width, int height)
+{
+    static const int radii[] = {3, 5, 10};
+    const char *const name = format_table[format].name;
+    struct clip c;
+    int r = clip_open(&c, format, width, height, 0, 0), failed = r != 0;
+
+    for (int i = 0; i < 3 && r == 0; i++) {
+        c.filter = (struct filter){.radius = radii[i],
+                                   .sigma_space = filter_auto_sigma(radii[i]),
+                                   .window = WINDOW_SQUARE,
+                                   .temporal = 16};
+        failed += measure(lab, &c, name);
+        c.filter.temporal = 1;
+        failed += measure(lab, &c, name);
+        c.filter.sigma_color = 18;
+        failed += measure_alone(lab, &c);
+    }
+    clip_close(&c);
+    return failed;
+}
+
 int lab_past(struct lab *lab)
 {
     make_texture();
-    return measure_all(lab, 1920, 1080) + measure_all(lab, 3840, 2160);
+    return measure_all(lab, 1920, 1080) + measure_all(lab, 3840, 2160) +
+           measure_words(lab, FRAME_GREY16, 1920, 1080) +
+           measure_words(lab, FRAME_I422_16, 1920, 1080);
 }
