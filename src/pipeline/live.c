@@ -10,7 +10,7 @@
 /* Takes over @new with the lock held. */
 static void take_settings(struct pipeline *p, const struct settings *new)
 {
-    const struct filter_request w = pipeline_filter_request(new, p->stages.capture.picture.format);
+    const struct filter_request w = pipeline_filter_request(new);
 
     pipeline_warn_unused(&p->settings, new);
     p->settings = *new;

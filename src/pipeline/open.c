@@ -10,18 +10,12 @@
 #include "engine/table.h"
 #include "pipeline/backends.h"
 
-/* By what the pictures are, which stays so. */
 static void request_filter(struct pipeline *p)
 {
     const struct settings *s = &p->settings;
     const enum frame_format format = p->stages.capture.picture.format;
-    const struct filter_request w = pipeline_filter_request(s, format);
-    struct filter asked;
+    const struct filter_request w = pipeline_filter_request(s);
 
-    settings_filter(s, &asked);
-    if (filter_looks_back(&asked) && !filter_looks_back(&w.filter))
-        log_info("pictures of 16 bits: each is filtered by itself, with sigma-color %g",
-                 w.filter.sigma_color);
     if (s->levels[1] && format != FRAME_GREY16)
         log_warning("levels: only grey of 16 bits has them to choose from, not %s",
                     format_table[format].name);

@@ -23,7 +23,7 @@ struct pipeline {
 #define SIGMA_COLOR 18 /* what auto stands for while nothing was measured */
 
 /* What settings mean to the stages: the filter of pictures of @format, and where they come from. */
-struct filter_request pipeline_filter_request(const struct settings *s, enum frame_format format);
+struct filter_request pipeline_filter_request(const struct settings *s);
 struct capture_request pipeline_capture_request(const struct settings *s);
 
 /* Sets p->outputs, and checks what can be seen to be wrong before anything is opened or written. */

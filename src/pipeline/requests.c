@@ -4,15 +4,7 @@
 #include "engine/table.h"
 #include "pipeline/backends.h"
 
-/* Of samples of 16 bits nothing is known of the frames before, and not how noisy they are. */
-static void leave_time_out(struct filter *f)
-{
-    f->temporal = 1;
-    if (f->sigma_color <= 0.0)
-        f->sigma_color = SIGMA_COLOR;
-}
-
-struct filter_request pipeline_filter_request(const struct settings *s, enum frame_format format)
+struct filter_request pipeline_filter_request(const struct settings *s)
 {
     struct filter_request w = {
         .latency_budget = s->latency_budget,
@@ -20,8 +12,6 @@ struct filter_request pipeline_filter_request(const struct settings *s, enum fra
     };
 
     settings_filter(s, &w.filter);
-    if (format_table[format].bytes > 1)
-        leave_time_out(&w.filter);
     return w;
 }
 
@@ -33,16 +23,26 @@ void pipeline_warn_unused(const struct settings *before, const struct settings *
                     s->temporal, key_find("filter")->choices[s->filter]);
 }
 
-/* Bits of a sample, as in struct capture_request. What a film has beyond 8 is seldom worth more
- * than what the filter learns of earlier frames; who asks a camera or writes a y4m file for 16
- * wants them. */
+/* Whether an output has room for samples of more than 8 bits. */
+static bool keeps_words(const struct settings *s)
+{
+    char name[SETTINGS_PATH_MAX];
+
+    for (int i = 0; settings_item(s->output, i, name); i++) {
+        const struct sink_ops *const ops = sink_for(name);
+
+        if (ops && ops->words)
+            return true;
+    }
+    return false;
+}
+
+/* Bits of a sample, as in struct capture_request. What a film has beyond 8 is not seen in a virtual
+ * camera or a window; who asks a camera or writes a y4m file for 16 wants them. */
 static int wanted_depth(const struct settings *s, const struct source_ops *ops)
 {
-    struct filter f;
-
-    settings_filter(s, &f);
     if (s->depth == DEPTH_AUTO)
-        return ops->films && filter_looks_back(&f) && !s->levels[1] ? 8 : 0;
+        return ops->films && !keeps_words(s) && !s->levels[1] ? 8 : 0;
     return s->depth == DEPTH_8 ? 8 : 0;
 }
 

@@ -13,10 +13,13 @@
 #define MAX_THREADS 16
 
 /* The first one that is there encodes. The options give about the same quality, which hides nothing
- * that the filter leaves, at a speed that cameras need. */
+ * that the filter leaves, at a speed that cameras need. Of more than 8 bits few players show H.264.
+ */
 static const struct {
     const char *ending, *name, *options;
+    bool deep; /* for pictures of more than 8 bits alone */
 } defaults[] = {
+    {".mp4", "libx265", "preset=veryfast:crf=20:x265-params=log-level=none", .deep = true},
     {".mp4", "libx264", "preset=veryfast:crf=18"},
     {".mp4", "libopenh264", "rc_mode=quality"},
     {".mp4", "mpeg4", "flags=+qscale:global_quality=354"},
@@ -203,15 +206,21 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
                      format_table[from].name);
 }
 
-static int choose_default(struct encoder *e, const char *file, struct error *err)
+/* Whether the pictures are to be written with more than 8 bits, which live ones are not. */
+static bool writes_deep(const struct sink_config *config)
 {
-    const char *ending = strrchr(file, '.');
+    return config->pace && config->format < 0 && format_table[config->picture.format].bytes > 1;
+}
+
+static int choose_default(struct encoder *e, const struct sink_config *config, struct error *err)
+{
+    const char *ending = strrchr(config->name, '.');
     char names[128] = "";
 
     if (!strcmp(ending, ".mkv") || !strcmp(ending, ".mov"))
         ending = ".mp4";
     for (size_t i = 0; i < N(defaults) && !e->codec; i++) {
-        if (strcmp(defaults[i].ending, ending))
+        if (strcmp(defaults[i].ending, ending) || (defaults[i].deep && !writes_deep(config)))
             continue;
         e->codec = avcodec_find_encoder_by_name(defaults[i].name);
         (void)snprintf(e->options, sizeof(e->options), "%s", defaults[i].options);
@@ -220,7 +229,7 @@ static int choose_default(struct encoder *e, const char *file, struct error *err
     return e->codec
                ? 0
                : error_set(err, -EINVAL, "libav has none of the encoders for '%.120s' here: %s",
-                           file, names);
+                           config->name, names);
 }
 
 int encoder_choose(struct encoder *e, const struct sink_config *config, struct error *err)
@@ -229,7 +238,7 @@ int encoder_choose(struct encoder *e, const struct sink_config *config, struct e
     int r = 0;
 
     if (!config->encoder || !strcmp(config->encoder, "auto")) {
-        r = choose_default(e, config->name, err);
+        r = choose_default(e, config, err);
     } else {
         (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(config->encoder, ":"),
                        config->encoder);

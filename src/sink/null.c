@@ -47,6 +47,7 @@ static int null_close(struct sink *s, struct error *err)
 
 const struct sink_ops sink_null = {
     .name = "null",
+    .words = true,
     .discards = true,
     .open = null_open,
     .write = null_write,

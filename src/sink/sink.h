@@ -60,6 +60,7 @@ struct sink_ops {
     bool compare;        /* write wants the picture before the filter, too */
     bool finishes;       /* close makes a file whole, which takes a while */
     bool discards;       /* nobody gets to see what it takes */
+    bool words;          /* it may take samples of more than 8 bits as they are */
 
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 

@@ -332,6 +332,10 @@ static int start(struct video_sink *v, const char *name, struct error *err)
     s->sample_aspect_ratio = v->encoder.context->sample_aspect_ratio;
     if (avcodec_parameters_from_context(s->codecpar, v->encoder.context) < 0 || open_frames(v))
         return error_set(err, -ENOMEM, "out of memory for %s", v->file);
+    /* Of the two names that HEVC has there, Apple's players know one. */
+    if (s->codecpar->codec_id == AV_CODEC_ID_HEVC &&
+        (!strcmp(v->format->oformat->name, "mp4") || !strcmp(v->format->oformat->name, "mov")))
+        s->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     r = video_output_open(&v->out, name, err);
     if (r)
         return r;
@@ -442,6 +446,7 @@ static int video_close(struct sink *s, struct error *err)
 
 const struct sink_ops sink_video = {
     .name = "video",
+    .words = true,
     .finishes = true,
     .open = video_open,
     .write = video_write,

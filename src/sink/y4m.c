@@ -413,6 +413,7 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
 
 const struct sink_ops sink_y4m = {
     .name = "y4m",
+    .words = true,
     .open = y4m_open,
     .write = y4m_write,
     .close = y4m_close,

@@ -298,7 +298,6 @@ test_deep() {
         run 0 "$bilatcam" -i deep.y4m -o same.y4m --filter none
         cmp -s deep.y4m same.y4m && ok || bad "$tags changed"
         run 0 "$bilatcam" -i deep.y4m -o other.y4m -r 2 --sigma-color 100
-        expect err "pictures of 16 bits: each is filtered by itself" "the mean of $tags"
         [ "$(head -n 1 other.y4m)" = "$(head -n 1 deep.y4m)" ] && ok || bad "tags of filtered $tags"
         [ "$(stat -c %s other.y4m)" = "$(stat -c %s deep.y4m)" ] && ok || bad "size of filtered $tags"
         cmp -s deep.y4m other.y4m && bad "$tags is not filtered" || ok
