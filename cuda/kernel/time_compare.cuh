@@ -44,14 +44,14 @@ static __device__ __forceinline__ sample_row load_planes(const time_shape &s,
     return r;
 }
 
-/* The frame's own samples: bytes, or WORDS. */
+/* The frame's own samples: bytes, or WORDS, around which there are none. */
 template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ sample_row load_now(const time_job &j, int cx, int y)
 {
     const time_shape &s = j.shape;
 
     if (WORDS)
-        return load_planes<C, HS, VS>(s, j.words, cx, y);
+        return load_planes<C, HS, VS>(s, j.words, cx, min(y, s.height - 1));
 
     sample_row r = {load_bytes(j.now.luma + y * s.stride + 2 * cx), {0, 0}};
 

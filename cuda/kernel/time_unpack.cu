@@ -104,19 +104,6 @@ static __device__ __forceinline__ void store(uint16_t *level, const uint32_t wor
                        __byte_perm(word[i], 0, 0x4342) * TIME_LEVEL_STEPS);
 }
 
-template <int N>
-static __device__ __forceinline__ bool differ(const uint32_t word[N / 4], const uint8_t *before)
-{
-    uint32_t was[N / 4];
-    bool differs = false;
-
-    load_words<N / 4>(reinterpret_cast<const uint32_t *>(before), was);
-#pragma unroll
-    for (int i = 0; i < N / 4; i++)
-        differs |= was[i] != word[i];
-    return differs;
-}
-
 #define COLUMNS 8 /* of a thread, which has two rows of them: four cells */
 #define CELLS (COLUMNS / 2)
 
@@ -209,28 +196,51 @@ static __device__ __forceinline__ void repeat_piece(const time_shape &s, int x, 
             repeat<part::n_c>(x >> HS, s.width >> HS, p.chroma[i][c]);
 }
 
+/* What `before` has there. It is asked for with the frame's own samples, not behind them. */
 template <int C, int HS, int VS>
-static __device__ __forceinline__ bool is_other(const time_job &j, int at, int at_c,
-                                                const piece<C, HS, VS> &p)
+static __device__ __forceinline__ void load_before(const time_job &j, int x, int y,
+                                                   piece<C, HS, VS> &p)
+{
+    using part = piece<C, HS, VS>;
+    const time_shape &s = j.shape;
+    const int at = y * s.stride + x, at_c = (y >> VS) * s.stride_c + (x >> HS);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        load_words<COLUMNS / 4>(
+            reinterpret_cast<const uint32_t *>(j.before.luma + at + i * s.stride), p.luma[i]);
+#pragma unroll
+    for (int i = 0; i < part::rows_c; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            load_words<part::n_c / 4>(
+                reinterpret_cast<const uint32_t *>(j.before.chroma[c] + at_c + i * s.stride_c),
+                p.chroma[i][c]);
+}
+
+template <int C, int HS, int VS>
+static __device__ __forceinline__ bool differ(const piece<C, HS, VS> &a, const piece<C, HS, VS> &b)
 {
     using part = piece<C, HS, VS>;
     bool differs = false;
 
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        differs |= differ<COLUMNS>(p.luma[i], j.before.luma + at + i * j.shape.stride);
+#pragma unroll
+        for (int k = 0; k < COLUMNS / 4; k++)
+            differs |= a.luma[i][k] != b.luma[i][k];
 #pragma unroll
     for (int i = 0; i < part::rows_c; i++)
 #pragma unroll
-        for (int c = 0; c < 2; c++)
+        for (int k = 0; k < part::n_c / 4; k++)
             differs |=
-                differ<part::n_c>(p.chroma[i][c], j.before.chroma[c] + at_c + i * j.shape.stride_c);
+                a.chroma[i][0][k] != b.chroma[i][0][k] || a.chroma[i][1][k] != b.chroma[i][1][k];
     return differs;
 }
 
-/* Into `now`; returns whether the samples are others than before. */
+/* Into `now`. */
 template <int C, int HS, int VS>
-static __device__ __forceinline__ bool store_now(const time_job &j, int x, int y,
+static __device__ __forceinline__ void store_now(const time_job &j, int x, int y,
                                                  const piece<C, HS, VS> &p)
 {
     using part = piece<C, HS, VS>;
@@ -245,7 +255,6 @@ static __device__ __forceinline__ bool store_now(const time_job &j, int x, int y
 #pragma unroll
         for (int c = 0; c < 2; c++)
             store<part::n_c>(j.now.chroma[c] + at_c + i * s.stride_c, p.chroma[i][c]);
-    return j.goes_on && is_other(j, at, at_c, p);
 }
 
 /* Into `state`, inside of the picture. */
@@ -269,49 +278,68 @@ static __device__ __forceinline__ void store_state(const time_job &j, int x, int
                 store<part::n_c>(j.state.level[1 + c] + at_c + i * s.stride_c, p.chroma[i][c]);
 }
 
-/* @N samples of 16 bits of a row, of which the first @n are in the picture. Returns whether @to had
- * others. */
-template <int N>
-static __device__ __forceinline__ bool take_row(const uint8_t *from, uint16_t *to, int n)
-{
-    uint32_t *const words = reinterpret_cast<uint32_t *>(to);
-    uint32_t w[N / 2];
-    bool differs = false;
+/* A row of the thread's samples of 16 bits, which lie one byte before their upper ones. */
+struct word_row {
+    const uint8_t *from;
+    uint16_t *to;
+    int n; /* samples in the picture, from the thread's first one on; less than 1: none */
 
-    load_words<N / 2>(reinterpret_cast<const uint32_t *>(from), w);
-#pragma unroll
-    for (int i = 0; i < N / 2; i++) {
-        const uint32_t mask = 2 * i + 1 < n ? ~0u : 2 * i < n ? 0xffffu : 0;
-
-        differs |= ((words[i] ^ w[i]) & mask) != 0;
-        words[i] = w[i];
+    __device__ __forceinline__ word_row(const bilateral_samples &in, uint16_t *plane, int stride,
+                                        int width, int height, int x, int y)
+        : from(in.base - 1 + size_t(min(y, height - 1)) * in.stride + 2 * x),
+          to(plane + y * stride + x), n(y < height ? width - x : 0)
+    {
     }
-    return differs;
-}
+    /* Whether pair @i of samples differs. */
+    __device__ __forceinline__ bool differs(int i, uint32_t a, uint32_t b) const
+    {
+        return (a ^ b) & (2 * i + 1 < n ? ~0u : 2 * i < n ? 0xffffu : 0);
+    }
+};
 
-/* The samples themselves, which lie one byte before their upper ones, inside of the picture. */
+/* The samples themselves to @to, inside of the picture. Returns whether others were there, if it
+ * @compares. */
 template <int C, int HS, int VS>
 static __device__ __forceinline__ bool take_words(const time_job &j, uint16_t *const to[3], int x,
-                                                  int y)
+                                                  int y, bool compares)
 {
     using part = piece<C, HS, VS>;
+    constexpr int rows = 2 + 2 * part::rows_c;
     const time_shape &s = j.shape;
-    const int xc = x >> HS, yc = y >> VS;
+    uint32_t now[rows][COLUMNS / 2], before[rows][COLUMNS / 2];
     bool differs = false;
+    const auto row_at = [&](int k) {
+        const int c = k < 2 ? 0 : 1 + k % 2;
+
+        return c ? word_row(j.in[c], to[c], s.stride_c, s.width >> HS, (s.height + VS) >> VS,
+                            x >> HS, (y >> VS) + (k - 2) / 2)
+                 : word_row(j.in[0], to[0], s.stride, s.width, s.height, x, y + k);
+    };
 
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-        if (y + i < s.height)
-            differs |= take_row<COLUMNS>(j.in[0].base - 1 + size_t(y + i) * j.in[0].stride + 2 * x,
-                                         to[0] + (y + i) * s.stride + x, s.width - x);
+    for (int k = 0; k < rows; k++) {
+        const word_row row = row_at(k);
+
+        if (k < 2)
+            load_words<COLUMNS / 2>(reinterpret_cast<const uint32_t *>(row.from), now[k]);
+        else
+            load_words<part::n_c / 2>(reinterpret_cast<const uint32_t *>(row.from), now[k]);
 #pragma unroll
-    for (int i = 0; i < part::rows_c; i++)
+        for (int i = 0; i < (k < 2 ? COLUMNS : part::n_c) / 2; i++)
+            before[k][i] =
+                compares && row.n > 0 ? reinterpret_cast<const uint32_t *>(row.to)[i] : 0;
+    }
 #pragma unroll
-        for (int c = 1; c < C; c++)
-            if (y + i < s.height)
-                differs |=
-                    take_row<part::n_c>(j.in[c].base - 1 + size_t(yc + i) * j.in[c].stride + 2 * xc,
-                                        to[c] + (yc + i) * s.stride_c + xc, (s.width >> HS) - xc);
+    for (int k = 0; k < rows; k++) {
+        const word_row row = row_at(k);
+
+#pragma unroll
+        for (int i = 0; i < (k < 2 ? COLUMNS : part::n_c) / 2; i++) {
+            differs |= compares && row.differs(i, now[k][i], before[k][i]);
+            if (row.n > 0)
+                reinterpret_cast<uint32_t *>(row.to)[i] = now[k][i];
+        }
+    }
     return differs;
 }
 
@@ -320,24 +348,29 @@ static __device__ __forceinline__ bool unpack_cells(const time_job &j, pyramid &
                                                     int y)
 {
     const bool inside = x >= 0 && x < j.shape.width && y >= 0 && y < j.shape.height;
-    piece<C, HS, VS> p;
+    piece<C, HS, VS> p, before;
     bool differs = false;
 
     if (!j.measures && !inside)
         return false;
     if (WORDS && inside && j.measures)
-        differs = take_words<C, HS, VS>(j, j.words, x, y) && j.goes_on;
+        differs = take_words<C, HS, VS>(j, j.words, x, y, j.goes_on);
     if (WORDS && inside && !j.averages)
-        take_words<C, HS, VS>(j, j.state.level, x, y);
+        take_words<C, HS, VS>(j, j.state.level, x, y, false);
     if (WORDS && !j.measures)
         return false;
     load_piece(j, x, y, p);
+    if (j.measures && j.goes_on)
+        load_before(j, x, y, before);
     if (j.measures)
         sum_cells(j, levels, x, y, p.luma);
     repeat_piece(j.shape, x, y, p);
     if (!WORDS && inside && !j.averages)
         store_state(j, x, y, p);
-    return j.measures && (store_now(j, x, y, p) || differs);
+    if (!j.measures)
+        return false;
+    store_now(j, x, y, p);
+    return differs || (j.goes_on && differ(p, before));
 }
 
 /* Samples @first to @last - 1 of a row or column of some level, of which a thread block has those
