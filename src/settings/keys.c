@@ -99,8 +99,7 @@ const struct key key_table[] = {
      .choices = depths,
      .help =
          "bits of a sample that are filtered where pictures have more than 8: 16 keeps all that "
-         "they have, and filters each picture by itself; 8 takes them to 8; auto takes films to "
-         "8 for a filter that needs frames before"},
+         "they have; 8 takes them to 8; auto takes films to 8 where no output has room for more"},
     {.name = "levels",
      .argument = "MIN,MAX",
      .type = KEY_LEVELS,
