@@ -21,7 +21,7 @@ static void test_usual_filters_get_16_bits(void **state)
             plan_make(&plan, &f, (struct colour){0}, ROWS_PAIR, ROWS_FIXED);
             assert_int_equal(plan.arithmetic, ROWS_FIXED);
             assert_int_equal(plan.distance, distance);
-            plan_make_each(&plan, &f, (struct colour){0}, ROWS_PAIR, 1);
+            plan_make_each(&plan, &f, (struct colour){0}, ROWS_PAIR, 1, false);
             assert_int_equal(plan.arithmetic, ROWS_FIXED);
             assert_int_equal(plan.distance, distance);
         }

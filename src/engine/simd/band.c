@@ -1,122 +1,15 @@
 #include "engine/simd/band.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define PAD 32 /* samples in front of and behind a row of a plane; no window reaches further */
-
-/* What the planes of a band may take: about half of a second-level cache of 1 MiB. More rows
- * than the most would only make the last band of a frame uneven. */
-#define CACHE_BYTES (512 * 1024)
-#define ROWS_MOST 32
-#define ROWS_LEAST 8
-
-enum byte_row {
-    BYTES_Y,
-    BYTES_UV,
-    BYTES_Y0,
-    BYTES_Y1,
-    BYTES_U,
-    BYTES_V,
-    BYTES_OUT, /* as in struct row_job */
-    BYTE_ROWS = BYTES_OUT + 8
-};
-
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-/* Samples in a row of a plane. */
-static int columns_of(const struct frame *f)
-{
-    return plan_layout(f->format) == ROWS_PAIR ? f->width / 2 : f->width;
-}
-
-static size_t sample_bytes(enum row_arithmetic a)
-{
-    return a == ROWS_FIXED || a == ROWS_HALF ? sizeof(int16_t) : sizeof(float);
-}
-
-void band_finish(struct band *b)
-{
-    free(b->memory);
-    *b = (struct band){0};
-}
-
-/* An odd number of cache lines, so that rows do not compete for the same few sets of a cache. */
-static size_t plane_bytes_of(const struct row_plan *plan, const struct frame *shape)
-{
-    const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
-
-    return round_up((columns + 2 * PAD) * sample_bytes(plan->arithmetic), FRAME_ALIGN) |
-           FRAME_ALIGN;
-}
-
-int band_rows(const struct row_plan *plan, const struct frame *shape, int n_frames)
-{
-    const size_t row = plane_bytes_of(plan, shape) * ROW_PLANES * (size_t)n_frames;
-    const int rows = (int)(CACHE_BYTES / row) / 2 * 2 - 2 * plan->reach_y;
-
-    return rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
-}
-
-int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
-                 int n_frames, int n_rows)
-{
-    const size_t rows = (size_t)(n_rows + 2 * plan->reach_y) * (size_t)n_frames;
-    const size_t columns = round_up((size_t)columns_of(shape), ROW_LANES_MAX);
-    const size_t row_table = round_up(rows * sizeof(b->rows[0]), FRAME_ALIGN);
-    size_t size;
-
-    b->plane_bytes = plane_bytes_of(plan, shape);
-    b->byte_stride = round_up(2 * columns, FRAME_ALIGN);
-    size = row_table + rows * ROW_PLANES * b->plane_bytes + BYTE_ROWS * b->byte_stride +
-           9 * columns * sizeof(float);
-    if (size > b->size) {
-        uint8_t *memory = aligned_alloc(FRAME_ALIGN, round_up(size, FRAME_ALIGN));
-
-        if (!memory)
-            return -ENOMEM;
-        free(b->memory);
-        b->memory = memory;
-        b->size = size;
-        memset(memory, 0, size);
-    } else if (plan->arithmetic != b->arithmetic) {
-        memset(b->memory, 0, b->size); /* whole vectors are computed, and must be numbers */
-    }
-    b->arithmetic = plan->arithmetic;
-    b->rows = (struct row_planes *)(void *)b->memory;
-    b->planes = b->memory + row_table;
-    b->bytes = b->planes + rows * ROW_PLANES * b->plane_bytes;
-    b->sums = (float *)(void *)(b->bytes + BYTE_ROWS * b->byte_stride);
-    b->per = b->sums + 3 * columns;
-    b->limit = (uint16_t *)(void *)(b->per + columns);
-    b->factor = b->limit + columns;
-    for (int i = 0; i < 4; i++)
-        b->levels[i] = b->per + (size_t)(2 + i) * columns;
-    return 0;
-}
-
-static uint8_t *byte_row(const struct band *b, enum byte_row row)
-{
-    return b->bytes + row * b->byte_stride;
-}
-
-/* The first sample of @plane in the @row-th row that is kept. */
-static void *plane_row(const struct band *b, int row, enum row_plane plane)
-{
-    return b->planes + ((size_t)row * ROW_PLANES + plane) * b->plane_bytes +
-           PAD * sample_bytes(b->arithmetic);
-}
+#include "engine/simd/band_memory.h"
 
 /* Repeats the sample at @left in front of a row and that at @right behind it. */
 static void pad_row(const struct row_plan *plan, void *row, const void *left, const void *right,
                     int columns)
 {
-    const size_t size = sample_bytes(plan->arithmetic);
+    const size_t size = band_sample_bytes(plan->arithmetic);
     uint8_t *p = row;
 
     for (int i = 1; i <= plan->reach_x; i++)
@@ -127,7 +20,7 @@ static void pad_row(const struct row_plan *plan, void *row, const void *left, co
 
 static const void *last_sample(const struct band *b, const void *row, int columns)
 {
-    return (const uint8_t *)row + (size_t)(columns - 1) * sample_bytes(b->arithmetic);
+    return (const uint8_t *)row + (size_t)(columns - 1) * band_sample_bytes(b->arithmetic);
 }
 
 /* Luma of ROWS_TABLE and ROWS_HALF, for which chroma is in BYTES_U and BYTES_V. */
@@ -308,8 +201,9 @@ static void load_words(struct band *b, const struct row_kernels *kernels,
     load_mean(b, kernels, plan, from, row, chroma_row, columns, pair);
 }
 
-/* What became of it, to row @y. */
-static void write_words(struct band *b, const struct frame *out, int y, int columns, bool chroma)
+/* What became of it, to row @y; @scale: of a level as kernels have it. */
+static void write_words(struct band *b, const struct frame *out, int y, int columns, bool chroma,
+                        float scale)
 {
     const enum row_layout layout = plan_layout(out->format);
     const int n = layout == ROWS_PAIR ? 2 : 1;
@@ -322,7 +216,7 @@ static void write_words(struct band *b, const struct frame *out, int y, int colu
             const float *from = b->levels[c ? c + 1 : i];
 
             for (int x = 0; x < columns; x++) {
-                const float word = (from[x] + 128.0F) * 128.0F;
+                const float word = (from[x] + 128.0F) * scale;
 
                 words[step * x + i] = (uint16_t)(fminf(fmaxf(word, 0.0F), 65535.0F) + 0.5F);
             }
@@ -337,7 +231,7 @@ static void load_row(struct band *b, const struct row_kernels *kernels, const st
                      const struct band_input *in, int k, int y, int row, int chroma_row)
 {
     const struct frame *f = in->frame[k];
-    const int columns = columns_of(f);
+    const int columns = band_columns(f);
     const bool pair = plan_layout(f->format) == ROWS_PAIR;
     const uint8_t *luma;
 
@@ -407,7 +301,7 @@ static void look_up_factors(const struct band_input *in, float *per, const uint8
 static void load_factors(struct band *b, const struct row_kernels *kernels,
                          const struct row_plan *plan, const struct band_input *in, int y)
 {
-    const int columns = columns_of(in->frame[0]);
+    const int columns = band_columns(in->frame[0]);
     const int shift = columns == in->frame[0]->width;
     const size_t at = (size_t)y * in->stride;
     const uint8_t *brightness = in->brightness ? in->brightness + at : NULL;
@@ -466,7 +360,7 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
     const enum row_layout layout = plan_layout(out->format);
     const bool words = format_table[out->format].bytes > 1;
     struct row_job job = {.plan = plan,
-                          .columns = columns_of(out),
+                          .columns = band_columns(out),
                           .n_frames = in->n_frames,
                           .frame_step = last - first + 2 * plan->reach_y,
                           .sums = b->sums,
@@ -493,7 +387,8 @@ void band_run(struct band *b, const struct row_kernels *kernels, const struct ro
             load_factors(b, kernels, plan, in, y / 2);
         (each ? kernels->each : kernels->filter)[plan->distance][plan->arithmetic][layout](&job);
         if (words)
-            write_words(b, out, y, job.columns, job.joint != JOINT_STORE);
+            write_words(b, out, y, job.columns, job.joint != JOINT_STORE,
+                        in->mean ? 256.0F : 128.0F);
         else
             write_row(b, kernels, out, y, job.out, job.columns, job.joint != JOINT_STORE);
     }

@@ -288,7 +288,7 @@ void plan_make_words(struct row_plan *plan, const struct filter *filter, struct 
 }
 
 void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour colour,
-                    enum row_layout layout, int n_frames)
+                    enum row_layout layout, int n_frames, bool real)
 {
     const struct colour_distance l = axes_of(f, colour);
     const struct fixed_form test = fixed_form_make(f, &l, ROWS_FIXED);
@@ -298,8 +298,8 @@ void plan_make_each(struct row_plan *plan, const struct filter *f, struct colour
     double w, scale = sqrt(gaussian ? 0.5 / log(2.0) : 0.5);
 
     plan->arithmetic = gaussian ? ROWS_GAUSSIAN : ROWS_LORENTZIAN;
-    if (gaussian && n_frames == 1 && f->radius > 0 && fixed_form_holds(f, &l, &test, layout) &&
-        fixed_form_holds(f, &l, &form, layout)) {
+    if (!real && gaussian && n_frames == 1 && f->radius > 0 &&
+        fixed_form_holds(f, &l, &test, layout) && fixed_form_holds(f, &l, &form, layout)) {
         plan->arithmetic = ROWS_FIXED;
         plan->per_unit = (float)(form.factor * f->sigma_color * f->sigma_color);
         scale = form.scale;

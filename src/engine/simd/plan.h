@@ -16,6 +16,6 @@ void plan_make_words(struct row_plan *plan, const struct filter *filter, struct 
                      enum row_layout layout);
 
 /* For kernels with a range sigma for each pixel (row_kernels.each), which are told the inverse of
- * its square. @filter has the greatest one; a radius of 0 is fine. */
+ * its square. @filter has the greatest one; a radius of 0 is fine. @real: in floating point. */
 void plan_make_each(struct row_plan *plan, const struct filter *filter, struct colour colour,
-                    enum row_layout layout, int n_frames);
+                    enum row_layout layout, int n_frames, bool real);

@@ -163,7 +163,7 @@ static void make_plan(struct simd *s, const struct frame *in, const struct filte
         s->colour.range == in->colour.range)
         return;
     if (each)
-        plan_make_each(&s->plan, &f, in->colour, layout, f.temporal);
+        plan_make_each(&s->plan, &f, in->colour, layout, f.temporal, words);
     else if (words)
         plan_make_words(&s->plan, filter, in->colour, layout);
     else

@@ -26,9 +26,10 @@ struct history {
     struct past past;
     struct noise noise;
     /* All that has the size of the picture: */
-    struct frame shape;                      /* as frames come in */
-    struct frame raw[FILTER_MAX_WINDOW + 1]; /* in planes, the newest first; one is spare */
-    int n_raw;                               /* that are made */
+    struct frame shape;                        /* as frames come in */
+    struct frame raw[FILTER_MAX_WINDOW + 1];   /* in planes, the newest first; one is spare */
+    struct frame words[FILTER_MAX_WINDOW + 1]; /* likewise, where samples have 16 bits */
+    int n_raw;                                 /* that are made */
     uint8_t *brightness; /* of the newest: the mean luma of cells, rounded; from LEVELS_PAD on */
     struct levels mean[2];
     struct search *search;
@@ -86,8 +87,10 @@ static void free_mean(struct history *h)
 
 static void free_frames(struct history *h)
 {
-    for (int i = 0; i < h->n_raw; i++)
+    for (int i = 0; i < h->n_raw; i++) {
         raw_free(&h->raw[i]);
+        raw_free(&h->words[i]);
+    }
     h->n_raw = 0;
     free(h->brightness);
     h->brightness = NULL;
@@ -155,15 +158,25 @@ static int make_mean(struct history *h)
     return h->counts && h->scratch ? search_create(&h->search, f) : -ENOMEM;
 }
 
+static bool has_words(const struct history *h)
+{
+    return format_table[h->shape.format].bytes > 1;
+}
+
 /* Memory for @n frames like @in and one spare one, and what else is needed. */
 static int make_memory(struct history *h, const struct frame *in, int n)
 {
     if (!frame_alike(&h->shape, in))
         free_frames(h);
     h->shape = frame_like(in);
-    for (; h->n_raw < n + 1; h->n_raw++)
+    for (; h->n_raw < n + 1; h->n_raw++) {
         if (raw_alloc(&h->raw[h->n_raw], in))
             return -ENOMEM;
+        if (has_words(h) && raw_alloc_words(&h->words[h->n_raw], in)) {
+            raw_free(&h->raw[h->n_raw]);
+            return -ENOMEM;
+        }
+    }
     if (!h->brightness)
         h->brightness = calloc(LEVELS_PAD + cells_bytes(&h->raw[0]), 1);
     if (!h->brightness)
@@ -195,24 +208,30 @@ static void measure_brightness(struct history *h, const struct frame *f, int fir
 static void take_band(void *arg, int worker, int item)
 {
     struct history *h = arg;
-    struct frame *to = &h->raw[h->n_raw - 1];
+    struct frame *to = &h->raw[h->n_raw - 1], *words = &h->words[h->n_raw - 1];
+    const int first = item * BAND, last = band_end(h, item);
 
     (void)worker;
-    raw_take(to, h->kernels, h->in, item * BAND, band_end(h, item));
+    raw_take(to, h->kernels, h->in, first, last);
+    if (has_words(h))
+        raw_take_words(words, h->in, first, last);
     if (h->measures)
-        measure_brightness(h, to, item * BAND, band_end(h, item));
-    h->differs[item] = !raw_same(to, &h->raw[0], item * BAND, band_end(h, item));
+        measure_brightness(h, to, first, last);
+    h->differs[item] = !(has_words(h) ? raw_same(words, &h->words[0], first, last)
+                                      : raw_same(to, &h->raw[0], first, last));
 }
 
 /* The spare frame becomes the newest. Returns whether it is the very one that was it before. */
 static bool take_frame(struct history *h)
 {
-    const struct frame spare = h->raw[h->n_raw - 1];
+    const struct frame spare = h->raw[h->n_raw - 1], words = h->words[h->n_raw - 1];
     bool differs = false;
 
     run_bands(h, take_band);
     memmove(&h->raw[1], &h->raw[0], (size_t)(h->n_raw - 1) * sizeof(h->raw[0]));
+    memmove(&h->words[1], &h->words[0], (size_t)(h->n_raw - 1) * sizeof(h->words[0]));
     h->raw[0] = spare;
+    h->words[0] = words;
     for (int y = 0; y < h->in->height; y += BAND)
         differs = differs || h->differs[y / BAND];
     return !differs;
@@ -246,6 +265,23 @@ static void gather_noise(struct history *h, const struct frame *before,
     noise_update(&h->noise, &h->sums[0], compared);
 }
 
+/* Samples in stored steps. */
+static void begin_row(const struct history *h, int plane, int y)
+{
+    const uint8_t *from = raw_row(&h->raw[0], plane, y);
+    uint16_t *to = levels_row(h->job.now, plane, y);
+    const size_t n = frame_row_bytes(&h->raw[0], plane);
+
+    if (!has_words(h)) {
+        for (size_t x = 0; x < n; x++)
+            to[x] = (uint16_t)(from[x] << 7);
+        return;
+    }
+    memcpy(to, raw_row(&h->words[0], plane, y), n * sizeof(*to));
+    for (size_t x = 0; x < n; x++)
+        to[x] >>= 1;
+}
+
 /* The first frame: the mean is itself. */
 static void begin_band(void *arg, int worker, int item)
 {
@@ -257,13 +293,8 @@ static void begin_band(void *arg, int worker, int item)
 
     (void)worker;
     for (int p = 0; p < format_table[f->format].planes; p++)
-        for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++) {
-            const uint8_t *from = raw_row(f, p, y);
-            uint16_t *to = levels_row(now, p, y);
-
-            for (size_t x = 0; x < frame_row_bytes(f, p); x++)
-                to[x] = (uint16_t)(from[x] << 7);
-        }
+        for (int y = p ? first >> vshift : first; y < (p ? (last + vshift) >> vshift : last); y++)
+            begin_row(h, p, y);
     for (int y = first; y < last; y += 2)
         memset(levels_counts(now, y / 2), MEAN_COUNT_ONE, (size_t)past_cells(f->width));
 }
@@ -313,6 +344,7 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
 
     h->job = (struct mean_job){
         .x = h->raw[0],
+        .words = has_words(h) ? &h->words[0] : NULL,
         .brightness = h->brightness + LEVELS_PAD,
         .before = &h->mean[h->newest],
         .now = &h->mean[!h->newest],
@@ -375,20 +407,23 @@ int history_add(struct history *h, const struct frame *in, const struct filter *
 
 void history_input(const struct history *h, const struct filter *f, struct band_input *ret)
 {
+    /* There are twice as many levels of words (plan_make_words()), but not of their mean. */
+    const double scale = has_words(h) && !h->averages ? 2.0 : 1.0;
     double most = 0.0;
 
     *ret = (struct band_input){.n_frames = h->n_frames,
                                .mean = h->averages ? &h->mean[h->newest] : NULL,
                                .stride = h->raw[0].stride[0] / 2};
     for (int k = 0; k < h->n_frames; k++)
-        ret->frame[k] = &h->raw[k];
+        ret->frame[k] = has_words(h) ? &h->words[k] : &h->raw[k];
     if (f->sigma_color <= 0.0)
         ret->brightness = h->brightness + LEVELS_PAD;
     if (h->averages)
         ret->count = ret->mean->count;
     for (int i = 0; i < 256; i++) {
         const double nu = sqrt(noise_variance(&h->noise, i));
-        const double sc = f->sigma_color > 0.0 ? f->sigma_color : filter_auto_sigma_color(f, nu);
+        const double sc =
+            scale * (f->sigma_color > 0.0 ? f->sigma_color : filter_auto_sigma_color(f, nu));
 
         ret->by_brightness[i] = (float)(1.0 / (sc * sc));
         most = fmax(most, sc);

@@ -73,6 +73,7 @@ struct mean_scratch {
 
 struct mean_job {
     struct frame x;            /* the raw frame (raw.h) */
+    const struct frame *words; /* the same where samples have 16 bits; or NULL */
     const uint8_t *brightness; /* the mean luma of cells; in rows as counts are */
     const struct levels *before, *now;
     const struct motion_vector *vectors; /* NULL: nothing moved */

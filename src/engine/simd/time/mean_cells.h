@@ -19,6 +19,14 @@ static inline void mean_subtract(int16_t *restrict to, const uint8_t *restrict x
         to[i] = (int16_t)((x[i] << 7) - p[i]);
 }
 
+/* The same of samples of 16 bits. */
+static inline void mean_subtract_words(int16_t *restrict to, const uint16_t *restrict x,
+                                       const uint16_t *restrict p, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (int16_t)((x[i] >> 1) - p[i]);
+}
+
 /* Columns around each cell weighed 1 3 3 1, where there are two samples to a cell, and where there
  * is one. */
 static inline void mean_across_pairs(float *restrict to, const int16_t *v, int end)
@@ -42,8 +50,12 @@ static inline void mean_make_row(const struct mean_job *j, struct mean_guess *g,
 
         if (vs && row % 2)
             continue;
-        mean_subtract(to + at, mean_raw_row(j, c, row >> vs) + at,
-                      mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
+        if (j->words)
+            mean_subtract_words(to + at, mean_word_row(j, c, row >> vs) + at,
+                                mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
+        else
+            mean_subtract(to + at, mean_raw_row(j, c, row >> vs) + at,
+                          mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
         mean_pad_samples(j, c, to);
         if (hs)
             mean_across_singles(g->across[c][row >> vs & 3], to, end);

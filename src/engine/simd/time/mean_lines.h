@@ -38,6 +38,15 @@ static inline const uint8_t *mean_raw_row(const struct mean_job *j, int componen
     return j->x.plane[component] + (size_t)row * j->x.stride[component] + mean_start(j, component);
 }
 
+static inline const uint16_t *mean_word_row(const struct mean_job *j, int component, int row)
+{
+    const struct frame *f = j->words;
+
+    return (const uint16_t *)(const void *)(f->plane[component] +
+                                            (size_t)row * f->stride[component]) +
+           mean_start(j, component);
+}
+
 /* P of a guess. */
 static inline const uint16_t *mean_p_row(const struct mean_job *j, const struct mean_guess *g,
                                          int component, int row)

@@ -126,18 +126,18 @@ struct mean_mixture {
     const int16_t *keep, *blend, *light; /* what is kept of P, f, and what is kept of L */
 };
 
-/* H = x + keep (P - x) + light: x itself where nothing is kept. */
-static inline __attribute__((always_inline)) void mean_store_row(uint16_t *restrict to,
-                                                                 const uint8_t *restrict x,
-                                                                 const struct mean_mixture *from,
-                                                                 int n, const bool moved)
+/* H = x + keep (P - x) + light: x itself where nothing is kept. @x: bytes, or @words. */
+static inline __attribute__((always_inline)) void
+mean_store_row(uint16_t *restrict to, const void *restrict x, const struct mean_mixture *from,
+               int n, const bool moved, const bool words)
 {
     const uint16_t *restrict p = from->still, *restrict q = from->moved;
     const int16_t *restrict keep = from->keep, *restrict blend = from->blend;
     const int16_t *restrict light = from->light;
 
     for (int i = 0; i < n; i++) {
-        const int16_t raw = (int16_t)(x[i] << 7);
+        const int16_t raw = words ? (int16_t)(((const uint16_t *)x)[i] >> 1)
+                                  : (int16_t)(((const uint8_t *)x)[i] << 7);
         const int16_t shift = moved ? mean_part((int16_t)(q[i] - p[i]), blend[i]) : 0;
         const int16_t away = (int16_t)(p[i] + shift - raw);
         const uint16_t level = (uint16_t)(raw + mean_part(away, keep[i]));
@@ -164,11 +164,16 @@ static inline void mean_store_samples(const struct mean_job *j, int component, i
     };
     uint16_t *to = levels_row(j->now, component, row) + mean_start(j, component) + at;
     const uint8_t *x = mean_raw_row(j, component, row) + at;
+    const int n = (j->right - j->left) >> hs;
 
-    if (moved)
-        mean_store_row(to, x, &from, (j->right - j->left) >> hs, true);
+    if (j->words && moved)
+        mean_store_row(to, mean_word_row(j, component, row) + at, &from, n, true, true);
+    else if (j->words)
+        mean_store_row(to, mean_word_row(j, component, row) + at, &from, n, false, true);
+    else if (moved)
+        mean_store_row(to, x, &from, n, true, false);
     else
-        mean_store_row(to, x, &from, (j->right - j->left) >> hs, false);
+        mean_store_row(to, x, &from, n, false, false);
 }
 
 /* All of row @y, of which D, n' and L are there. */

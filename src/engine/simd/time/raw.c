@@ -13,16 +13,16 @@ static enum frame_format planes_of(enum frame_format format)
 {
     return format == FRAME_YUYV || format == FRAME_UYVY ? FRAME_I422
            : format == FRAME_NV12                       ? FRAME_I420
-                                                        : format;
+                                                        : format_with_bytes(format, 1);
 }
 
-int raw_alloc(struct frame *f, const struct frame *in)
+static int alloc_as(struct frame *f, const struct frame *in, enum frame_format format)
 {
     size_t start[3] = {0}, n = 0;
     uint8_t *memory;
 
     *f = frame_like(in);
-    f->format = planes_of(in->format);
+    f->format = format;
     for (int p = 0; p < format_table[f->format].planes; p++) {
         /* An odd multiple, so that the rows of a block do not share a few lines of the cache. */
         f->stride[p] = (frame_row_bytes(f, p) + 3 * RAW_PAD - 1) / RAW_PAD * RAW_PAD | RAW_PAD;
@@ -35,6 +35,16 @@ int raw_alloc(struct frame *f, const struct frame *in)
     for (int p = 0; p < format_table[f->format].planes; p++)
         f->plane[p] = memory + start[p];
     return 0;
+}
+
+int raw_alloc(struct frame *f, const struct frame *in)
+{
+    return alloc_as(f, in, planes_of(in->format));
+}
+
+int raw_alloc_words(struct frame *f, const struct frame *in)
+{
+    return alloc_as(f, in, in->format);
 }
 
 void raw_free(struct frame *f)
@@ -72,6 +82,15 @@ static void copy_rows(const struct frame *f, const struct row_kernels *kernels,
             memcpy(raw_row(f, plane, y), raw_row(in, plane, y), frame_row_bytes(f, plane));
 }
 
+/* @scratch has room for a row. */
+static void take_upper_bytes(const struct frame *f, const struct row_kernels *kernels,
+                             const struct frame *in, int plane, struct rows rows, uint8_t *scratch)
+{
+    for (int y = rows.first; y < rows.last; y++)
+        kernels->split(raw_row(in, plane, y), scratch, raw_row(f, plane, y),
+                       (int)frame_row_bytes(f, plane));
+}
+
 static void pad(const struct frame *f, int plane, struct rows rows)
 {
     const size_t n = frame_row_bytes(f, plane), all = n + 2 * RAW_PAD;
@@ -96,16 +115,29 @@ static void pad(const struct frame *f, int plane, struct rows rows)
 void raw_take(struct frame *f, const struct row_kernels *kernels, const struct frame *in, int first,
               int last)
 {
-    uint8_t chroma[FRAME_MAX_SIDE];
+    uint8_t scratch[FRAME_MAX_SIDE];
 
     if (in->format == FRAME_YUYV || in->format == FRAME_UYVY)
         for (int y = first; y < last; y++)
-            split_packed(f, kernels, in, y, chroma);
+            split_packed(f, kernels, in, y, scratch);
+    else if (format_table[in->format].bytes > 1)
+        for (int p = 0; p < format_table[in->format].planes; p++)
+            take_upper_bytes(f, kernels, in, p, rows_of(f, p, first, last), scratch);
     else
         for (int p = 0; p < format_table[in->format].planes; p++)
             copy_rows(f, kernels, in, p, rows_of(f, p, first, last));
     for (int p = 0; p < format_table[f->format].planes; p++)
         pad(f, p, rows_of(f, p, first, last));
+}
+
+void raw_take_words(struct frame *f, const struct frame *in, int first, int last)
+{
+    for (int p = 0; p < format_table[f->format].planes; p++) {
+        const struct rows rows = rows_of(f, p, first, last);
+
+        for (int y = rows.first; y < rows.last; y++)
+            memcpy(raw_row(f, p, y), raw_row(in, p, y), frame_row_bytes(f, p));
+    }
 }
 
 bool raw_same(const struct frame *a, const struct frame *b, int first, int last)
