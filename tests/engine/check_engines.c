@@ -19,9 +19,6 @@
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
 
-/* Of 16 bits the bound is 257 levels, but single precision does better. */
-#define MOST_OF_WORDS 16
-
 static const int sizes[][2] = {
     {2, 1}, {2, 2}, {4, 3}, {14, 9}, {16, 16}, {18, 7}, {62, 21}, {66, 35}, {130, 17},
 };
