@@ -137,6 +137,11 @@ yuv420p10le mjpeg yuvj420p
 yuv420p10le png rgb48be
 gbrp12le png rgb48be
 END
+}
+
+# What is written where nobody names an encoder.
+test_default_encoder() {
+    local options
     # What is filtered reaches the encoder as it reaches a y4m file.
     set -- --temporal 1 --sigma-color 20 -r 2
     ramp yuv420p10le

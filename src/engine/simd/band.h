@@ -2,25 +2,8 @@
 /* A band is a few neighbouring rows of a frame on their way through the filter: read into
  * planes with the rows above and below that the window needs, filtered row by row, and
  * written back in the frame's format, all while they are in the processor's cache. */
+#include "engine/simd/band_memory.h"
 #include "engine/simd/levels.h"
-#include "engine/simd/plan.h"
-#include "picture/frame.h"
-
-/* One worker's buffers, grown when a frame or a window needs more and else kept. */
-struct band {
-    uint8_t *memory;
-    size_t size;
-    enum row_arithmetic arithmetic; /* of the samples in the planes */
-    /* Parts of `memory`: */
-    struct row_planes *rows;
-    uint8_t *planes;
-    size_t plane_bytes; /* from one plane of a row to the next */
-    uint8_t *bytes;     /* rows of samples as in frames */
-    size_t byte_stride;
-    float *sums, *per, *levels[4];          /* as in struct row_job */
-    uint16_t *limit, *factor;               /* likewise, for even and odd luma alike */
-    uint16_t limit_by[256], factor_by[256]; /* one of the two bytes of struct band_input */
-};
 
 /* What is filtered. */
 struct band_input {
@@ -36,15 +19,6 @@ struct band_input {
     float by_brightness[256], by_count[256];
     double sigma_color; /* the greatest, or a little more */
 };
-
-void band_finish(struct band *b);
-
-/* Rows of a band with which its planes fit the cache, even and at least 8. */
-int band_rows(const struct row_plan *plan, const struct frame *shape, int n_frames);
-
-/* Makes room for bands of @n_rows rows of frames like @shape. -ENOMEM. */
-int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
-                 int n_frames, int n_rows);
 
 /* Filters the rows @first..@last - 1 of @in to @out. @first is even. @each: the plan was made by
  * plan_make_each(). */

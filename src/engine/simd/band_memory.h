@@ -1,7 +1,33 @@
 #pragma once
-/* What is where in a band's memory: planes of samples with a pad on both sides, and rows of samples
- * as in frames. Context: that of the band. */
-#include "engine/simd/band.h"
+/* The memory of a band (band.h): planes of samples with a pad on both sides, and rows of samples as
+ * in frames. Context: one worker's. */
+#include "engine/simd/plan.h"
+#include "picture/frame.h"
+
+/* One worker's buffers, grown when a frame or a window needs more and else kept. */
+struct band {
+    uint8_t *memory;
+    size_t size;
+    enum row_arithmetic arithmetic; /* of the samples in the planes */
+    /* Parts of `memory`: */
+    struct row_planes *rows;
+    uint8_t *planes;
+    size_t plane_bytes; /* from one plane of a row to the next */
+    uint8_t *bytes;     /* rows of samples as in frames */
+    size_t byte_stride;
+    float *sums, *per, *levels[4];          /* as in struct row_job */
+    uint16_t *limit, *factor;               /* likewise, for even and odd luma alike */
+    uint16_t limit_by[256], factor_by[256]; /* one of the two bytes of struct band_input */
+};
+
+void band_finish(struct band *b);
+
+/* Rows of a band with which its planes fit the cache, even and at least 8. */
+int band_rows(const struct row_plan *plan, const struct frame *shape, int n_frames);
+
+/* Makes room for bands of @n_rows rows of frames like @shape. -ENOMEM. */
+int band_prepare(struct band *b, const struct row_plan *plan, const struct frame *shape,
+                 int n_frames, int n_rows);
 
 /* Samples in front of a row of a plane, and behind it. No window reaches further. */
 #define BAND_PAD 32

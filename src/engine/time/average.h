@@ -30,9 +30,9 @@
  *      P = P'_0 + f (P'_1 - P'_0), n' likewise.
  *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).
  *
- * Of samples of 16 bits x is the level with all of its parts. Motion, noise and the mean luma of cells
- * are found from the upper 8 bits: so they are integers of the same size, and nu2, at least 1, is
- * more than what the others would add to it.
+ * Of samples of 16 bits x is the level with all of its parts. Motion, noise and the mean luma of
+ * cells are found from the upper 8 bits: so they are integers of the same size, and what the others
+ * would add to nu2 is less than its least value, 1.
  *
  * Stored are H in 1/128 of a level (15 bits) and n in a byte (filter/mean_count.h), both rounded to
  * nearest. H is never filtered in space: that acts on a copy, so the radius has no past.
