@@ -119,8 +119,10 @@ static void test_depth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),   cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_distance), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_depth),
     };
 
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);
