@@ -22,9 +22,9 @@ extern "C" int time_filter_start(const struct time_filter *f, cudaStream_t strea
     if (p.words || p.manhattan || p.radius < 1 || p.components != 3 || p.hshift != 1 ||
         !bilateral_has_half2() ||
         (!time_filter_asks(*f) && (f->least_sigma < least || f->most_sigma > most)))
-        return bilateral_errno(words_time_launch(*f, false, stream));
+        return bilateral_errno(words_time_launch(*f, stream));
     status = half2_time_launch(*f, stream);
     if (status == cudaSuccess && time_filter_asks(*f))
-        status = words_time_launch(*f, true, stream);
+        status = words_time_launch_if_unsuited(*f, stream);
     return bilateral_errno(status);
 }

@@ -8,14 +8,19 @@
  * then, because none ends before the one before it has. Where it does not, all that was done when
  * it started itself is done, no more. So, of the kernels of a frame, in their order:
  *
- *     unpack, search_*     wait first
+ *     unpack               waits first, unless the mean goes on: all before the filter of the frame
+ *                          before is done, and that reads nothing that a frame of a mean is
+ *                          unpacked into
+ *     search_*             wait first
  *     compare_still        does not: unpack is done, as search_full has waited; without a search it
  *                          waits
  *     measure              waits first
  *     follow, compare_moved, average
  *                          do not: all before measure is done. follow and average wait for the rest
  *     half2_time           waits first
- *     words_time           waits first, unless it comes after half2_time: all before that is done
+ *     words_time           waits first
+ *     words_time_if_unsuited
+ *                          does not: all before half2_time is done
  *
  * And what one writes before it waits, no kernel that may still run reads or writes. */
 #include <cuda_runtime.h>

@@ -434,7 +434,8 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
     const int y = blockIdx.y * HIGH + 2 * threadIdx.y - TIME_PAD;
     const bool real = x < j.shape.stride - TIME_PAD && y < j.shape.height + TIME_PAD;
 
-    wait_for_before();
+    if (!j.averages || !j.goes_on)
+        wait_for_before();
     let_next_start();
     const bool differs = __syncthreads_or(real && unpack_cells<C, HS, VS, WORDS>(j, levels, x, y));
 
@@ -444,6 +445,7 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
         j.noise->changed = j.number;
     for (int k = 2; j.averages && k <= j.shape.top; k++)
         build_level(j, levels, k);
+    end_after_before();
 }
 
 static int blocks(int n, int per_block)

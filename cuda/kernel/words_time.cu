@@ -1,5 +1,7 @@
 /* The bilateral filter of stored frames in single precision (words_kernel.cuh): any format, any
  * sigma, one range sigma for each pixel, and one frame or more. */
+#include <algorithm>
+
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_filter.cuh"
 #include "cuda/kernel/time_start.cuh"
@@ -75,28 +77,19 @@ static __device__ __forceinline__ void add_frame(const time_filter &f, const til
     }
 }
 
+/* The pixels of one tile, whose place is counted in tiles. */
 template <bool COLOUR, bool LORENTZIAN, bool MANHATTAN>
-static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
-    words_time(const time_filter f, const tile_shape t, bool only_unsuited)
+static __device__ __forceinline__ void filter_tile(const time_filter &f, const tile_shape &t,
+                                                   const window_tables &tables, float *tile,
+                                                   int tile_x, int tile_y)
 {
-    extern __shared__ float2 shared[];
-    __shared__ window_tables tables;
-    float *const tile = reinterpret_cast<float *>(shared);
-    const int x0 = blockIdx.x * WARP, y0 = f.p.row_begin + blockIdx.y * ROWS * blockDim.y;
+    const int x0 = tile_x * WARP, y0 = f.p.row_begin + tile_y * ROWS * int(blockDim.y);
     const int x = x0 + threadIdx.x, y = y0 + ROWS * threadIdx.y;
     const auto store = [&](int component, int x, int y, float stored) {
         store_sample(f, component, x, y, stored);
     };
     centre c[ROWS] = {};
 
-    /* After the other kernel there is mostly nothing to do. What tells that is there, so thread
-     * blocks come and go while that one ends. */
-    if (!only_unsuited)
-        wait_for_before();
-    end_after_before();
-    if (only_unsuited && !f.noise->unsuited)
-        return;
-    make_tables(f.p, tables);
     for (int k = 0; k < f.n_frames; k++)
         add_frame<COLOUR, LORENTZIAN, MANHATTAN>(f, t, k, tables, tile, x0, y0, c);
     if (y >= f.p.row_end)
@@ -106,23 +99,89 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
         store_chroma(f.p, x, y, c, store);
 }
 
-cudaError_t words_time_launch(const time_filter &given, bool only_unsuited, cudaStream_t stream)
+/* Each thread block has a tile. */
+template <bool COLOUR, bool LORENTZIAN, bool MANHATTAN>
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, COLOUR ? 3 : 4)
+    words_time(const time_filter f, const tile_shape t)
 {
-    static void (*const kernels[2][2][2])(time_filter, tile_shape, bool) = {
+    extern __shared__ float2 shared[];
+    __shared__ window_tables tables;
+
+    wait_for_before();
+    let_next_start();
+    make_tables(f.p, tables);
+    filter_tile<COLOUR, LORENTZIAN, MANHATTAN>(f, t, tables, reinterpret_cast<float *>(shared),
+                                               blockIdx.x, blockIdx.y);
+}
+
+/* After half2_time, which leaves frames to it that half precision cannot do. There is mostly
+ * nothing to do. What tells that is there, so it needs not wait; and few thread blocks come and go
+ * while half2_time ends, for each has several of the @tiles. */
+template <bool LORENTZIAN>
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, 3)
+    words_time_if_unsuited(const time_filter f, const tile_shape t, dim3 tiles)
+{
+    extern __shared__ float2 shared[];
+    __shared__ window_tables tables;
+
+    let_next_start();
+    end_after_before();
+    if (!f.noise->unsuited)
+        return;
+    make_tables(f.p, tables);
+    for (unsigned i = blockIdx.x; i < tiles.x * tiles.y; i += gridDim.x)
+        filter_tile<true, LORENTZIAN, false>(f, t, tables, reinterpret_cast<float *>(shared),
+                                             i % tiles.x, i / tiles.x);
+}
+
+/* What a launch needs. */
+struct words_launch {
+    time_filter f;
+    tile_shape shape;
+    dim3 tiles, block;
+    size_t bytes;
+
+    explicit words_launch(const time_filter &given) : f(given)
+    {
+        bilateral_params &p = f.p;
+        const float level = 1.0f / float(f.steps);
+        const int warps = choose_warps(p);
+
+        shape = choose_shape(p, warps);
+        tiles = dim3((p.width + WARP - 1) / WARP,
+                     (p.row_end - p.row_begin + ROWS * warps - 1) / (ROWS * warps));
+        block = dim3(WARP, warps);
+        bytes = tile_bytes(p, shape);
+        p.a *= level, p.b *= level, p.c *= level, p.d *= level, p.e *= level, p.f *= level;
+    }
+};
+
+cudaError_t words_time_launch(const time_filter &given, cudaStream_t stream)
+{
+    static void (*const kernels[2][2][2])(time_filter, tile_shape) = {
         {{words_time<false, false, false>, words_time<false, false, false>},
          {words_time<false, true, false>, words_time<false, true, false>}},
         {{words_time<true, false, false>, words_time<true, false, true>},
          {words_time<true, true, false>, words_time<true, true, true>}}};
-    time_filter f = given;
-    bilateral_params &p = f.p;
-    const auto kernel = kernels[p.components == 3][p.lorentzian != 0][p.manhattan != 0];
-    const float level = 1.0f / float(f.steps);
-    const int warps = choose_warps(p);
-    const tile_shape t = choose_shape(p, warps);
+    const words_launch w(given);
+    const bilateral_params &p = w.f.p;
 
-    p.a *= level, p.b *= level, p.c *= level, p.d *= level, p.e *= level, p.f *= level;
-    return start_early(kernel,
-                       dim3((p.width + WARP - 1) / WARP,
-                            (p.row_end - p.row_begin + ROWS * warps - 1) / (ROWS * warps)),
-                       dim3(WARP, warps), tile_bytes(p, t), stream, f, t, only_unsuited);
+    return start_early(kernels[p.components == 3][p.lorentzian != 0][p.manhattan != 0], w.tiles,
+                       w.block, w.bytes, stream, w.f, w.shape);
+}
+
+cudaError_t words_time_launch_if_unsuited(const time_filter &given, cudaStream_t stream)
+{
+    const words_launch w(given);
+    int device = 0, multiprocessors = 0;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess)
+        return status;
+    return start_early(w.f.p.lorentzian ? words_time_if_unsuited<true>
+                                        : words_time_if_unsuited<false>,
+                       dim3(std::min(4 * unsigned(multiprocessors), w.tiles.x * w.tiles.y)),
+                       w.block, w.bytes, stream, w.f, w.shape, w.tiles);
 }
