@@ -9,8 +9,9 @@ need pipewire wireplumber dbus-daemon pw-dump python3
 evidence+=(said camera.log)
 
 # Nothing of the machine and of its user's session is touched.
-mkdir -m 700 run state config
-export XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state XDG_CONFIG_HOME=$dir/config
+mkdir -m 700 run state config data
+export XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state
+export XDG_CONFIG_HOME=$dir/config XDG_DATA_HOME=$dir/data
 export DBUS_SESSION_BUS_ADDRESS=unix:path=$dir/run/bus DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/none
 unset PIPEWIRE_REMOTE PIPEWIRE_RUNTIME_DIR PIPEWIRE_DEBUG NOTIFY_SOCKET
 camera_pid='' pipewire_pid='' wireplumber_pid=''
