@@ -33,6 +33,7 @@ static struct source_config config_of(const struct capture *c, const char *name,
         .fps = c->request.fps,
         .format = c->request.format,
         .depth = c->request.depth,
+        .live_depth = c->request.live_depth,
         .again = again,
         .returns = *c->found != '\0',
         .stop_fd = c->wait_fd,
@@ -97,7 +98,8 @@ static int open_source(struct capture *c, const char *name, bool again, struct e
 static void adopt(struct capture *c)
 {
     const struct source *s = c->source;
-    const enum frame_format format = working_format(s->format, c->request.depth);
+    const enum frame_format format =
+        working_format(s->format, s->live ? c->request.live_depth : c->request.depth);
     const struct colour colour = colour_in(format, s->colour);
 
     (void)snprintf(c->name, sizeof(c->name), "%s", s->name);
@@ -117,7 +119,7 @@ static int assume(struct capture *c, struct error *err)
     (void)snprintf(c->name, sizeof(c->name), "camera '%s'",
                    url_public(w->name, shown, sizeof(shown)));
     c->format = w->format < 0 ? FRAME_YUYV : (enum frame_format)w->format;
-    c->picture = (struct frame){.format = working_format(c->format, w->depth),
+    c->picture = (struct frame){.format = working_format(c->format, w->live_depth),
                                 .width = w->width ? w->width : ASSUMED_WIDTH,
                                 .height = w->height ? w->height : ASSUMED_HEIGHT,
                                 .colour = colour_in(c->format, (struct colour){0})};
@@ -468,13 +470,11 @@ static bool read_one(struct capture *c)
     struct frame image;
     const int64_t t_wait_ns = now_ns();
     const int r = c->source->ops->read(c->source, &image, &err);
-    bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image, t_wait_ns);
+    const bool go_on = r ? handle_read_error(c, r, &err) : deliver(c, &image, t_wait_ns);
 
     report(c);
     /* A live stream ends when enough frames came out: some may never get there. */
-    if (!stream_live(c->stream) && max_frames && c->n_delivered >= max_frames)
-        go_on = false;
-    return go_on;
+    return go_on && (stream_live(c->stream) || !max_frames || c->n_delivered < max_frames);
 }
 
 void *capture_run(void *arg)

@@ -25,7 +25,7 @@ struct capture_request {
     int width, height;               /* 0 = the source's choice */
     struct fraction fps;             /* 0/0 = the source's choice */
     int format;                      /* enum frame_format; -1 = the source's choice */
-    int depth;                       /* bits of a sample at most: 8, or 0 = all */
+    int depth, live_depth;           /* as in struct source_config */
     int levels[2];                   /* as in struct stretch */
     const struct jpeg_device *jpegs; /* NULL: the CPU decodes all */
 };

@@ -22,7 +22,7 @@ struct pipeline {
 
 #define SIGMA_COLOR 18 /* what auto stands for while nothing was measured */
 
-/* What settings mean to the stages: the filter of pictures of @format, and where they come from. */
+/* What settings mean to the stages: the filter, and where pictures come from. */
 struct filter_request pipeline_filter_request(const struct settings *s);
 struct capture_request pipeline_capture_request(const struct settings *s);
 

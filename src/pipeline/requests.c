@@ -24,14 +24,21 @@ void pipeline_warn_unused(const struct settings *before, const struct settings *
 }
 
 /* Whether an output has room for samples of more than 8 bits. */
-static bool keeps_words(const struct settings *s)
+static bool keeps_words(const struct settings *s, bool live)
 {
     char name[SETTINGS_PATH_MAX];
+    const struct sink_config config = {
+        .name = name,
+        .picture = {.format = FRAME_I422_16},
+        .format = s->output_format,
+        .pace = !live,
+        .encoder = s->encoder,
+    };
 
     for (int i = 0; settings_item(s->output, i, name); i++) {
         const struct sink_ops *const ops = sink_for(name);
 
-        if (ops && ops->words)
+        if (ops && ops->words && ops->words(&config))
             return true;
     }
     return false;
@@ -39,10 +46,10 @@ static bool keeps_words(const struct settings *s)
 
 /* Bits of a sample, as in struct capture_request. What a film has beyond 8 is not seen in a virtual
  * camera or a window; who asks a camera or writes a y4m file for 16 wants them. */
-static int wanted_depth(const struct settings *s, const struct source_ops *ops)
+static int wanted_depth(const struct settings *s, const struct source_ops *ops, bool live)
 {
     if (s->depth == DEPTH_AUTO)
-        return ops->films && !keeps_words(s) && !s->levels[1] ? 8 : 0;
+        return ops->films && !s->levels[1] && !keeps_words(s, live) ? 8 : 0;
     return s->depth == DEPTH_8 ? 8 : 0;
 }
 
@@ -55,7 +62,8 @@ struct capture_request pipeline_capture_request(const struct settings *s)
         .height = s->height,
         .fps = s->fps,
         .format = s->format,
-        .depth = wanted_depth(s, ops),
+        .depth = wanted_depth(s, ops, false),
+        .live_depth = wanted_depth(s, ops, true),
         .levels = {s->levels[0], s->levels[1]},
         .jpegs = engine_jpegs(engine_table),
     };

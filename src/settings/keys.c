@@ -99,7 +99,8 @@ const struct key key_table[] = {
      .choices = depths,
      .help =
          "bits of a sample that are filtered where pictures have more than 8: 16 keeps all that "
-         "they have; 8 takes them to 8; auto takes films to 8 where no output has room for more"},
+         "they have; 8 takes them to 8; auto takes films to 8 where levels is off "
+         "and no output has room for more"},
     {.name = "levels",
      .argument = "MIN,MAX",
      .type = KEY_LEVELS,
@@ -115,7 +116,7 @@ const struct key key_table[] = {
      .default_text = "auto",
      .help =
          "encoder of the output file, by FFmpeg's name, with options as in libx264:crf=20; auto "
-         "suits the file's ending"},
+         "suits the file's ending and the bits of a sample"},
     {.name = "filter",
      .argument = "NAME",
      .type = KEY_CHOICE,

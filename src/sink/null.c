@@ -45,10 +45,15 @@ static int null_close(struct sink *s, struct error *err)
     return 0;
 }
 
+static bool null_words(const struct sink_config *config)
+{
+    return config->format < 0;
+}
+
 const struct sink_ops sink_null = {
     .name = "null",
-    .words = true,
     .discards = true,
+    .words = null_words,
     .open = null_open,
     .write = null_write,
     .close = null_close,

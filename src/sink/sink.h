@@ -60,7 +60,10 @@ struct sink_ops {
     bool compare;        /* write wants the picture before the filter, too */
     bool finishes;       /* close makes a file whole, which takes a while */
     bool discards;       /* nobody gets to see what it takes */
-    bool words;          /* it may take samples of more than 8 bits as they are */
+
+    /* Whether open would choose more than 8 bits for a sample of such pictures, going by `name`,
+     * `picture`, `format`, `pace` and `encoder` alone. NULL: never. */
+    bool (*words)(const struct sink_config *config);
 
     int (*open)(struct sink **ret, const struct sink_config *config, struct error *err);
 

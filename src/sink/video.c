@@ -444,10 +444,20 @@ static int video_close(struct sink *s, struct error *err)
     return r;
 }
 
+/* No encoder at all is for open to tell. */
+static bool video_words(const struct sink_config *config)
+{
+    struct encoder encoder = {0};
+    struct error ignored;
+
+    return encoder_choose(&encoder, config, &ignored) == 0 &&
+           format_table[encoder.format].bytes > 1;
+}
+
 const struct sink_ops sink_video = {
     .name = "video",
-    .words = true,
     .finishes = true,
+    .words = video_words,
     .open = video_open,
     .write = video_write,
     .close = video_close,

@@ -411,9 +411,14 @@ static int y4m_open(struct sink **ret, const struct sink_config *config, struct 
     return 0;
 }
 
+static bool y4m_words(const struct sink_config *config)
+{
+    return config->format < 0;
+}
+
 const struct sink_ops sink_y4m = {
     .name = "y4m",
-    .words = true,
+    .words = y4m_words,
     .open = y4m_open,
     .write = y4m_write,
     .close = y4m_close,

@@ -176,7 +176,8 @@ static void video_close(struct source *s)
 /* The first picture says what all are like. */
 static int begin(struct video_source *v, const struct source_config *config, struct error *err)
 {
-    int r = lender_init(&v->lender, v->frame, config->depth, v->file, err);
+    const int depth = decoder_of(v)->live ? config->live_depth : config->depth;
+    int r = lender_init(&v->lender, v->frame, depth, v->file, err);
 
     if (!r) {
         describe(v, config);

@@ -83,36 +83,48 @@ static void test_distance(void **state)
 /* What a film has beyond 8 bits is kept where something that is written can hold it. */
 static void test_depth(void **state)
 {
-    static const char film[] = "rtsp://camera/", stream[] = "x.y4m";
+    static const char film[] = "http://host/film", stream[] = "x.y4m";
     static const struct {
-        const char *input, *output;
-        int depth, level, want;
+        const char *input, *output, *format, *encoder;
+        int depth, level, want, want_live;
     } rows[] = {
-        {film, "auto", DEPTH_AUTO, 0, 8},
-        {film, "pipewire:", DEPTH_AUTO, 0, 8},
-        {film, "/dev/video20", DEPTH_AUTO, 0, 8},
-        {film, "out.mkv", DEPTH_AUTO, 0, 0},
-        {film, "-", DEPTH_AUTO, 0, 0},
-        {film, "auto\nout.mkv", DEPTH_AUTO, 0, 0},
-        {film, "auto", DEPTH_AUTO, 100, 0},
-        {film, "auto", DEPTH_16, 0, 0},
-        {film, "out.mkv", DEPTH_8, 0, 8},
-        {stream, "auto", DEPTH_AUTO, 0, 0},
-        {stream, "auto", DEPTH_16, 0, 0},
-        {stream, "out.mkv", DEPTH_8, 0, 8},
+        {film, "auto", "auto", "auto", DEPTH_AUTO, 0, 8, 8},
+        {film, "pipewire:", "auto", "auto", DEPTH_AUTO, 0, 8, 8},
+        {film, "/dev/video20", "auto", "auto", DEPTH_AUTO, 0, 8, 8},
+        {film, "out.mkv", "auto", "ffv1", DEPTH_AUTO, 0, 0, 8},
+        {film, "out.mkv", "yu12", "ffv1", DEPTH_AUTO, 0, 8, 8},
+        {film, "out.mkv", "auto", "mpeg4", DEPTH_AUTO, 0, 8, 8},
+        {film, "out.mkv", "auto", "none of this name", DEPTH_AUTO, 0, 8, 8},
+        {film, "out.png", "auto", "auto", DEPTH_AUTO, 0, 0, 0},
+        {film, "out.jpg", "auto", "auto", DEPTH_AUTO, 0, 8, 8},
+        {film, "-", "auto", "auto", DEPTH_AUTO, 0, 0, 0},
+        {film, "-", "yu12", "auto", DEPTH_AUTO, 0, 8, 8},
+        {film, "null:", "auto", "auto", DEPTH_AUTO, 0, 0, 0},
+        {film, "auto\nout.mkv", "auto", "ffv1", DEPTH_AUTO, 0, 0, 8},
+        {film, "auto", "auto", "auto", DEPTH_AUTO, 100, 0, 0},
+        {film, "auto", "auto", "auto", DEPTH_16, 0, 0, 0},
+        {film, "out.mkv", "auto", "ffv1", DEPTH_8, 0, 8, 8},
+        {stream, "auto", "auto", "auto", DEPTH_AUTO, 0, 0, 0},
+        {stream, "auto", "auto", "auto", DEPTH_16, 0, 0, 0},
+        {stream, "out.mkv", "auto", "ffv1", DEPTH_8, 0, 8, 8},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct capture_request request;
+        struct error err;
         struct settings s;
 
         settings_init(&s);
         (void)snprintf(s.input, sizeof(s.input), "%s", rows[i].input);
         (void)snprintf(s.output, sizeof(s.output), "%s", rows[i].output);
+        (void)snprintf(s.encoder, sizeof(s.encoder), "%s", rows[i].encoder);
+        assert_int_equal(settings_set(&s, "output-format", rows[i].format, &err), 0);
         s.depth = rows[i].depth;
         s.levels[1] = rows[i].level;
-        if (pipeline_capture_request(&s).depth != rows[i].want)
-            fail_msg("row %zu", i);
+        request = pipeline_capture_request(&s);
+        if (request.depth != rows[i].want || request.live_depth != rows[i].want_live)
+            fail_msg("row %zu: %d, live %d", i, request.depth, request.live_depth);
     }
 }
 

@@ -155,6 +155,16 @@ test_default_encoder() {
     says out.mp4 hvc1 stream=codec_tag_string
     run 0 "$bilatcam" -i ramp.mkv -o out.mkv
     says out.mkv hevc stream=codec_name
+    # It has no pictures below 16x16.
+    make -f lavfi -i testsrc2=size=16x8:rate=10:duration=0.5 -pix_fmt yuv420p10le -c:v ffv1 small.mkv
+    run 0 "$bilatcam" -i small.mkv -o out.mp4
+    says out.mp4 yuv420p10le stream=pix_fmt
+    # No bits are filtered that are not written.
+    for options in "--encoder mpeg4" "--output-format yu12"; do
+        # shellcheck disable=SC2086 # several options
+        run 0 "$bilatcam" -i ramp.mkv -o out.mkv $options
+        expect err 'ramp.mkv.*taken to 8 bits' "$options"
+    done
     # Where 8 are asked for, there are 8.
     for options in "--filter none --depth 8" "--filter none --output-format yu12"; do
         # shellcheck disable=SC2086 # several options
@@ -162,7 +172,7 @@ test_default_encoder() {
         says out.mp4 yuv420p stream=pix_fmt
         says out.mp4 h264 stream=codec_name
     done
-    run 0 "$bilatcam" -i ramp.mkv -o out.mkv --filter none --output-format yu12 --encoder ffv1
+    run 0 "$bilatcam" -i ramp.mkv -o out.mkv --filter none --depth 16 --output-format yu12 --encoder ffv1
     make -i ramp.mkv -f rawvideo theirs
     make -i out.mkv -f rawvideo ours
     python3 - <<'END' && ok || bad "10 bits, rounded to 8"
