@@ -17,9 +17,10 @@
  */
 static const struct {
     const char *ending, *name, *options;
-    bool deep; /* for pictures of more than 8 bits alone */
+    bool deep; /* for pictures of more than 8 bits alone, */
+    int least; /* and of so many rows and columns */
 } defaults[] = {
-    {".mp4", "libx265", "preset=veryfast:crf=20:x265-params=log-level=none", .deep = true},
+    {".mp4", "libx265", "preset=veryfast:crf=20:x265-params=log-level=none", .deep = true, 16},
     {".mp4", "libx264", "preset=veryfast:crf=18"},
     {".mp4", "libopenh264", "rc_mode=quality"},
     {".mp4", "mpeg4", "flags=+qscale:global_quality=354"},
@@ -206,10 +207,14 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
                      format_table[from].name);
 }
 
-/* Whether the pictures are to be written with more than 8 bits, which live ones are not. */
-static bool writes_deep(const struct sink_config *config)
+/* Whether the pictures are to be written with more than 8 bits, which live ones are not, and have
+ * @least rows and columns. */
+static bool writes_deep(const struct sink_config *config, int least)
 {
-    return config->pace && config->format < 0 && format_table[config->picture.format].bytes > 1;
+    const struct frame *p = &config->picture;
+
+    return config->pace && config->format < 0 && format_table[p->format].bytes > 1 &&
+           p->width >= least && p->height >= least;
 }
 
 static int choose_default(struct encoder *e, const struct sink_config *config, struct error *err)
@@ -220,7 +225,8 @@ static int choose_default(struct encoder *e, const struct sink_config *config, s
     if (!strcmp(ending, ".mkv") || !strcmp(ending, ".mov"))
         ending = ".mp4";
     for (size_t i = 0; i < N(defaults) && !e->codec; i++) {
-        if (strcmp(defaults[i].ending, ending) || (defaults[i].deep && !writes_deep(config)))
+        if (strcmp(defaults[i].ending, ending) ||
+            (defaults[i].deep && !writes_deep(config, defaults[i].least)))
             continue;
         e->codec = avcodec_find_encoder_by_name(defaults[i].name);
         (void)snprintf(e->options, sizeof(e->options), "%s", defaults[i].options);
