@@ -29,7 +29,7 @@ static bool keeps_words(const struct settings *s, bool live)
     char name[SETTINGS_PATH_MAX];
     const struct sink_config config = {
         .name = name,
-        .picture = {.format = FRAME_I422_16},
+        .picture = {.format = FRAME_I422_16, .width = 1920, .height = 1080},
         .format = s->output_format,
         .pace = !live,
         .encoder = s->encoder,
