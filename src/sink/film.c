@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "base/url.h"
 
+static const AVRational ns = {1, 1000000000};
+
 static bool is_copied(const AVStream *s)
 {
     return s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ||
@@ -51,8 +53,11 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
     for (unsigned i = 0; i < n; i++) {
         const AVChapter *from = f->in.format->chapters[i];
         const int64_t start = av_rescale_q(start_of(f), AV_TIME_BASE_Q, from->time_base);
-        AVChapter *c = av_mallocz(sizeof(*c));
+        AVChapter *c;
 
+        if (from->end <= start)
+            continue;
+        c = av_mallocz(sizeof(*c));
         if (!c)
             return -ENOMEM;
         to->chapters[to->nb_chapters++] = c;
@@ -81,11 +86,14 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
     if (n < 0)
         return error_set(err, -EINVAL, "'%s' has no video any more", shown);
     f->video = in->streams[n];
-    f->places = av_malloc_array(in->nb_streams, sizeof(*f->places));
+    f->n_places = in->nb_streams;
+    f->places = av_malloc_array(f->n_places, sizeof(*f->places));
+    f->last = av_malloc_array(f->n_places, sizeof(*f->last));
     f->packet = av_packet_alloc();
-    r = f->places && f->packet ? 0 : -ENOMEM;
-    for (unsigned i = 0; !r && i < in->nb_streams; i++) {
+    r = f->places && f->last && f->packet ? 0 : -ENOMEM;
+    for (unsigned i = 0; !r && i < f->n_places; i++) {
         f->places[i] = -1;
+        f->last[i] = AV_NOPTS_VALUE;
         r = add_stream(f, in->streams[i], to);
         if (f->places[i] < 0)
             in->streams[i]->discard = AVDISCARD_ALL;
@@ -102,32 +110,72 @@ void film_close(struct film *f)
 {
     av_packet_free(&f->packet);
     av_freep(&f->places);
+    av_freep(&f->last);
     video_input_close(&f->in);
 }
 
-/* When the packet is due, from the start. */
+static AVRational base_of(const struct film *f)
+{
+    return f->in.format->streams[f->packet->stream_index]->time_base;
+}
+
+static bool is_left_out(const struct film *f)
+{
+    const unsigned i = (unsigned)f->packet->stream_index;
+
+    return i >= f->n_places || f->places[i] < 0;
+}
+
+/* When the packet is due, from the start; INT64_MIN: it does not say. */
 static int64_t due_ns(const struct film *f)
 {
-    const AVRational base = f->in.format->streams[f->packet->stream_index]->time_base;
     const int64_t t = f->packet->dts != AV_NOPTS_VALUE ? f->packet->dts : f->packet->pts;
 
     if (t == AV_NOPTS_VALUE)
         return INT64_MIN;
-    return av_rescale_q(t, base, (AVRational){1, 1000000000}) - start_of(f) * 1000;
+    return av_rescale_q(t, base_of(f), ns) - start_of(f) * 1000 + f->shift_ns;
+}
+
+/* Where times go back, they go on from what was there. */
+static void follow_times(struct film *f)
+{
+    const int64_t t_ns = due_ns(f);
+
+    if (t_ns == INT64_MIN)
+        return;
+    if (t_ns < f->t_end_ns - VIDEO_JUMP_NS)
+        f->shift_ns += f->t_end_ns - t_ns;
+    f->t_end_ns = FFMAX(f->t_end_ns, due_ns(f) + av_rescale_q(f->packet->duration, base_of(f), ns));
+}
+
+/* Whether libav would refuse the packet, whose time is not after that of the one before. */
+static bool is_late(const struct film *f, const AVFormatContext *to)
+{
+    const int64_t last = f->last[f->packet->stream_index], dts = f->packet->dts;
+    const bool same = to->oformat->flags & AVFMT_TS_NONSTRICT;
+
+    return dts != AV_NOPTS_VALUE && last != AV_NOPTS_VALUE && (same ? dts < last : dts <= last);
 }
 
 static int write_packet(struct film *f, AVFormatContext *to)
 {
     AVPacket *p = f->packet;
-    const AVRational base = f->in.format->streams[p->stream_index]->time_base;
+    const AVRational base = base_of(f);
     const AVStream *s = to->streams[f->places[p->stream_index]];
-    const int64_t start = av_rescale_q(start_of(f), AV_TIME_BASE_Q, base);
+    const int64_t shift =
+        av_rescale_q(f->shift_ns, ns, base) - av_rescale_q(start_of(f), AV_TIME_BASE_Q, base);
 
     if (p->pts != AV_NOPTS_VALUE)
-        p->pts -= start;
+        p->pts += shift;
     if (p->dts != AV_NOPTS_VALUE)
-        p->dts -= start;
+        p->dts += shift;
     av_packet_rescale_ts(p, base, s->time_base);
+    if (is_late(f, to)) {
+        av_packet_unref(p);
+        return 0;
+    }
+    if (p->dts != AV_NOPTS_VALUE)
+        f->last[p->stream_index] = p->dts;
     p->stream_index = s->index;
     p->pos = -1;
     f->n_bytes += p->size;
@@ -139,15 +187,25 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
     int r = 0;
 
     while (r >= 0 && f->video) {
-        if (!f->waiting && video_input_read(&f->in, f->packet) < 0)
-            f->video = NULL; /* what is damaged the source tells */
-        else if (f->places[f->packet->stream_index] < 0)
-            av_packet_unref(f->packet);
-        else if (t_ns != INT64_MAX && due_ns(f) > t_ns)
-            return f->waiting = true, 0;
-        else
-            r = write_packet(f, to);
+        const bool waited = f->waiting;
+
         f->waiting = false;
+        if (!waited)
+            r = video_input_read(&f->in, f->packet);
+        if (r < 0) {
+            f->video = NULL;
+            f->cut = r == AVERROR_EOF || f->in.io ? 0 : r;
+            return 0;
+        }
+        if (is_left_out(f)) {
+            av_packet_unref(f->packet);
+            continue;
+        }
+        if (!waited)
+            follow_times(f);
+        if (t_ns != INT64_MAX && due_ns(f) > t_ns)
+            return f->waiting = true, 0;
+        r = write_packet(f, to);
     }
     return r;
 }

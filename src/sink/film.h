@@ -7,8 +7,13 @@
 
 struct film {
     struct video_input in;
-    AVStream *video;    /* whose pictures come another way; NULL: there is no film */
-    int *places;        /* of its streams in the new film, -1: left out */
+    AVStream *video; /* whose pictures come another way; NULL: there is no film */
+    int *places;     /* of its streams in the new film, -1: left out */
+    int64_t *last; /* dts of the last packet that went there, in its units; AV_NOPTS_VALUE: none */
+    unsigned n_places;  /* of both; streams that turn up later are left out */
+    int64_t shift_ns;   /* what recordings that were joined begin later than they say */
+    int64_t t_end_ns;   /* of the packets so far */
+    int cut;            /* what ended it before its end, a URL alone: the source tells of files */
     AVPacket *packet;   /* the next one */
     bool waiting;       /* it is for later */
     int64_t n_bytes;    /* that were copied */

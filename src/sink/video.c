@@ -217,6 +217,14 @@ static void set_picture(struct video_sink *v, const struct sink_config *config)
     (void)frame_layout(p);
 }
 
+/* The nearest one that the encoder takes. */
+static AVRational codec_base(enum AVCodecID id, AVRational wanted, AVRational rate)
+{
+    if (id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO)
+        return av_inv_q(rate);
+    return id == AV_CODEC_ID_MPEG4 && wanted.den > 65535 ? (AVRational){1, 60000} : wanted;
+}
+
 static void set_times(struct video_sink *v, const struct sink_config *config)
 {
     AVCodecContext *c = v->encoder.context;
@@ -229,6 +237,7 @@ static void set_times(struct video_sink *v, const struct sink_config *config)
     c->time_base = v->timed  ? (AVRational){(int)config->tick.num, (int)config->tick.den}
                    : v->live ? (AVRational){1, LIVE_TICKS}
                              : av_inv_q(c->framerate);
+    c->time_base = codec_base(v->encoder.codec->id, c->time_base, c->framerate);
 }
 
 /* What the film says of its pictures, where that is still true. */
@@ -440,6 +449,10 @@ static int video_close(struct sink *s, struct error *err)
                       av_make_error_string(why, sizeof(why), r));
     else if (v->out.full && !v->told)
         r = tell_full(v, err);
+    else if (v->film.cut && !event_rung(v->stop_fd))
+        r = error_set(err, -EIO, "%s has no sound and subtitles from %.1f s on: %s", v->file,
+                      (double)v->film.t_end_ns / 1e9,
+                      av_make_error_string(why, sizeof(why), v->film.cut));
     free_all(v);
     return r;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libavutil/cpu.h>
+#include <string.h>
 
 #include "base/event.h"
 #include "picture/frame.h"
@@ -72,11 +73,11 @@ void decoder_close(struct decoder *d)
 static void note_end(struct decoder *d)
 {
     const AVStream *s = d->in.format->streams[d->packet->stream_index];
-    int64_t t;
+    int64_t t = d->packet->pts != AV_NOPTS_VALUE ? d->packet->pts : d->packet->dts;
 
-    if (d->packet->pts == AV_NOPTS_VALUE)
+    if (t == AV_NOPTS_VALUE)
         return;
-    t = av_rescale_q(d->packet->pts + d->packet->duration, s->time_base, AV_TIME_BASE_Q);
+    t = av_rescale_q(t + d->packet->duration, s->time_base, AV_TIME_BASE_Q);
     d->t_end = t > d->t_end ? t : d->t_end;
 }
 
@@ -102,6 +103,12 @@ static int feed(struct decoder *d)
     return r;
 }
 
+/* AVI counts what is left out, and ticks, too. */
+int64_t decoder_n_frames(const struct decoder *d)
+{
+    return strcmp(d->in.format->iformat->name, "avi") ? d->stream->nb_frames : 0;
+}
+
 /* Headers say how much there should be: from the first time stamp on, or, in Matroska and in pieces
  * cut out of a longer file, from 0 on. */
 static bool is_short(const struct decoder *d)
@@ -109,7 +116,7 @@ static bool is_short(const struct decoder *d)
     const AVFormatContext *f = d->in.format;
     const int64_t start = f->start_time == AV_NOPTS_VALUE ? 0 : f->start_time;
 
-    if (d->stream->nb_frames > d->n_packets)
+    if (decoder_n_frames(d) > d->n_packets)
         return true;
     return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
            d->n_packets > 1 &&

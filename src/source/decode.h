@@ -28,6 +28,9 @@ int decoder_open(struct decoder *d, const char *name, const char *file, int stop
                  struct error *err);
 void decoder_close(struct decoder *d); /* accepts all zeros */
 
+/* How many pictures its stream has, if the input says so; else 0. */
+int64_t decoder_n_frames(const struct decoder *d);
+
 /* The next whole picture, in d->frame.
  *   -ENODATA    the end of a whole file    -EBADMSG    that of one that is damaged: @err says how
  *   -ECANCELED  @stop_fd is readable; the next call goes on without a loss    -ENOMEM */

@@ -45,6 +45,18 @@ static enum AVPixelFormat libav_format(enum frame_format format)
     return formats[i].theirs;
 }
 
+/* The name for @theirs that says the range, too, where there is one: a scaler that learns of the
+ * range later only copies what has the same layout. */
+static enum AVPixelFormat with_range(enum AVPixelFormat theirs, bool full)
+{
+    const size_t i = find_format(theirs);
+
+    for (size_t k = 0; i < N_FORMATS && k < N_FORMATS; k++)
+        if (formats[k].ours == formats[i].ours && formats[k].full == full)
+            return formats[k].theirs;
+    return theirs;
+}
+
 /* What comes nearest to a format that the program does not have. */
 static enum frame_format nearest(const AVPixFmtDescriptor *d)
 {
@@ -82,6 +94,19 @@ static bool matrix_of(const AVFrame *f, bool full, enum colour_matrix *ret)
     }
 }
 
+/* Where the picture does not say, it is that of its layout. */
+static bool is_full(const AVFrame *f)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)f->format);
+    const size_t i = find_format(f->format);
+
+    if (f->color_range != AVCOL_RANGE_UNSPECIFIED)
+        return f->color_range == AVCOL_RANGE_JPEG;
+    return i < N_FORMATS
+               ? formats[i].full
+               : d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) || d->nb_components < 3;
+}
+
 static struct turn turn_of(const AVFrame *f)
 {
     const AVFrameSideData *side = av_frame_get_side_data(f, AV_FRAME_DATA_DISPLAYMATRIX);
@@ -114,10 +139,8 @@ static void choose_format(struct lender *l, const AVFrame *first, int depth)
     const bool deep = d->comp[0].depth > 8;
     const size_t i = find_format(first->format);
     const bool known = i < N_FORMATS;
-    bool full = first->color_range == AVCOL_RANGE_JPEG;
+    const bool full = is_full(first);
 
-    if (first->color_range == AVCOL_RANGE_UNSPECIFIED)
-        full = known ? formats[i].full : rgb || d->nb_components < 3;
     l->raw = (struct frame){.format = known ? formats[i].ours : nearest(d),
                             .width = first->width,
                             .height = first->height};
@@ -166,11 +189,23 @@ void lender_finish(struct lender *l)
     frame_free(&l->turned);
 }
 
+/* Whether the picture has the colours of the first one. */
+static bool in_colours(const struct lender *l, const AVFrame *f)
+{
+    const bool full = is_full(f);
+    enum colour_matrix matrix;
+
+    if (l->raw.colour.matrix == COLOUR_RGB)
+        return true;
+    return full == (l->raw.colour.range == COLOUR_FULL) && matrix_of(f, full, &matrix) &&
+           matrix == l->raw.colour.matrix;
+}
+
 /* Whether the samples are where they could be lent. */
 static bool in_place(const struct lender *l, const AVFrame *f)
 {
     bool ret = l->in_place && f->format == (int)l->pixels && f->width == l->raw.width &&
-               f->height == l->raw.height;
+               f->height == l->raw.height && in_colours(l, f);
 
     for (int p = 0; ret && p < format_table[l->raw.format].planes; p++)
         ret = f->linesize[p] >= (int)frame_row_bytes(&l->raw, p);
@@ -187,8 +222,10 @@ static int scale(struct lender *l, const AVFrame *f)
 
     theirs = matrix_of(f, full, &guess) ? scaler_matrix(guess) : sws_getCoefficients(f->colorspace);
     l->scaler = sws_getCachedContext(
-        l->scaler, f->width, f->height, (enum AVPixelFormat)f->format, l->raw.width, l->raw.height,
-        l->pixels, SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+        l->scaler, f->width, f->height,
+        with_range((enum AVPixelFormat)f->format, full || f->color_range == AVCOL_RANGE_JPEG),
+        l->raw.width, l->raw.height, with_range(l->pixels, l->raw.colour.range == COLOUR_FULL),
+        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!l->scaler)
         return -ENOMEM;
     (void)sws_setColorspaceDetails(l->scaler, theirs, full || f->color_range == AVCOL_RANGE_JPEG,

@@ -31,6 +31,7 @@ struct video_source {
     const AVFrame *frame;   /* the picture: that, or the decoder's */
     AVRational tick;        /* of its time, and where that begins */
     int64_t t_start_us;
+    int64_t shift_ns; /* what recordings that were joined begin later than they say */
     struct lender lender;
     struct y4m_header header;
     bool ahead; /* the picture was not lent yet */
@@ -126,8 +127,8 @@ static uint64_t count_frames(const struct decoder *d, AVRational fps)
 {
     if (d->live)
         return 0;
-    if (d->stream->nb_frames > 0)
-        return (uint64_t)d->stream->nb_frames;
+    if (decoder_n_frames(d) > 0)
+        return (uint64_t)decoder_n_frames(d);
     if (d->in.format->duration <= 0 || fps.num <= 0 || fps.den <= 0)
         return 0;
     return (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
@@ -250,18 +251,21 @@ static int network_open(struct source **ret, const struct source_config *config,
 }
 
 /* When the picture is shown: what the file says, or else one after the last. */
-static int64_t shown_ns(const struct video_source *v)
+static int64_t shown_ns(struct video_source *v)
 {
-    const int64_t pts = v->frame->best_effort_timestamp;
+    const int64_t pts = v->frame->best_effort_timestamp, last_ns = v->lender.frame.t_show_ns;
     const struct fraction fps = v->base.fps;
+    const int64_t one_ns = pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1);
+    int64_t t_ns = 0;
 
     if (v->base.live)
         return 0;
-    if (pts != AV_NOPTS_VALUE)
-        return av_rescale_q(pts, v->tick, (AVRational){1, NS_PER_S}) - v->t_start_us * NS_PER_US;
-    return v->next ? v->lender.frame.t_show_ns +
-                         pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1)
-                   : 0;
+    if (pts == AV_NOPTS_VALUE)
+        return v->next ? last_ns + one_ns : 0;
+    t_ns = av_rescale_q(pts, v->tick, (AVRational){1, NS_PER_S}) - v->t_start_us * NS_PER_US;
+    if (v->next && t_ns + v->shift_ns < last_ns - VIDEO_JUMP_NS)
+        v->shift_ns = last_ns + one_ns - t_ns;
+    return t_ns + v->shift_ns;
 }
 
 static int next_picture(struct video_source *v, struct error *err)

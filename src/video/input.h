@@ -5,6 +5,9 @@
 
 #include "base/error.h"
 
+/* Times that go back by more are those of another recording, joined to the one before. */
+#define VIDEO_JUMP_NS INT64_C(1000000000)
+
 struct video_input {
     AVFormatContext *format; /* NULL while there is none */
     AVIOContext *io;         /* of a file */

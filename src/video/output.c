@@ -96,8 +96,8 @@ static int choose_names(struct video_output *out, const char *name)
     if (!stat(out->path, &st) && !S_ISREG(st.st_mode))
         return -EINVAL;
     base = strrchr(out->path, '/') ? strrchr(out->path, '/') + 1 : out->path;
-    n = snprintf(out->beside, sizeof(out->beside), "%.*s.bilatcam-%d-%s", (int)(base - out->path),
-                 out->path, (int)getpid(), base);
+    n = snprintf(out->beside, sizeof(out->beside), "%.*s.bilatcam-%d-%.200s",
+                 (int)(base - out->path), out->path, (int)getpid(), base);
     return n < (int)sizeof(out->beside) ? 0 : -ENAMETOOLONG;
 }
 

@@ -107,6 +107,11 @@ class Http(Handler):
         self.answer(b"200 OK", b"Content-Length: %d" % len(data))
         self.wfile.write(data[:len(data) * 2 // 3])
 
+    def serve_once(self, path, headers):  # all that there is the first time, and never again
+        data = contents("film.mp4")
+        self.answer(b"200 OK", b"Content-Length: %d" % len(data))
+        self.wfile.write(data if self.visit == 1 else data[:len(data) * 2 // 3])
+
     def serve_stuck(self, path, headers):
         data = contents("film.mp4")
         self.answer(b"200 OK", b"Content-Length: %d" % len(data))

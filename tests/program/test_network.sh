@@ -75,6 +75,10 @@ test_damaged_films() {
     expect err "cut.mp4' (is broken after|ends too early: after) [0-9]+ frames" 'a film that is cut off'
     balanced stats.json
     [ "$(grep -ac FRAME ours.y4m)" -gt 5 ] && ok || bad "what was whole is gone"
+    # The pictures and what else is in a film come over a connection each.
+    told 1 -i "$base/once.mp4" -o ours.mkv --radius 1 --stats stats.json
+    expect err "'ours.mkv' has no sound and subtitles from [0-9.]+ s on" 'sound that is cut off'
+    expect stats.json '"frames_out": 25,' 'pictures beside sound that is cut off'
     start -i "$base/stuck.mp4" -o stuck.mkv --radius 1
     wait_for asked '^/stuck' && sleep 1
     stop_well

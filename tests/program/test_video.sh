@@ -40,6 +40,22 @@ test_png() {
     same_pixels ours.y4m picture.png 1 "colours of a PNG"
 }
 
+# Colours that change on the way are brought to those of the beginning.
+test_changing_colours() {
+    local range
+    for range in tv pc; do
+        make -f lavfi -i "color=0x404040:s=160x90:r=25:d=0.4" -vf "scale=out_range=$range:out_color_matrix=bt709" \
+            -pix_fmt yuv420p -color_range $range -colorspace bt709 -c:v libx264 -qp 0 "$range.h264"
+    done
+    cat tv.h264 pc.h264 >both.h264
+    run 0 "$bilatcam" -i both.h264 -o ours.y4m --filter none
+    python3 - <<'END' && ok || bad "a range that changes"
+data = open("ours.y4m", "rb").read().split(b"FRAME\n")[1:]
+levels = [d[0] for d in data]
+assert len(levels) == 20 and max(levels) - min(levels) <= 1, levels
+END
+}
+
 test_turned() {
     local angle
     for angle in 90 180 270; do

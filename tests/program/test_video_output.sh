@@ -90,6 +90,51 @@ assert abs(video - 0.2) < 0.001 and 0.1 < sound < 0.35, (video, sound)
 END
 }
 
+# Recordings that were joined: times begin again, and streams turn up late.
+test_joined() {
+    local n
+    make -stream_loop 2 -i film.mp4 -c:v libx264 -c:a aac both.ts
+    make -i both.ts -an -c copy mute.ts
+    cat both.ts both.ts >joined.ts
+    for n in mkv mp4; do
+        "$bilatcam" -i joined.ts -o "joined.$n" --filter none >out 2>err </dev/null
+        probe "joined.$n" packet=pts_time -select_streams v >shown_at
+        python3 - <<'END' && ok || bad "times of joined.$n"
+times = sorted(float(t.rstrip(",")) for t in open("shown_at").read().split())
+steps = [b - a for a, b in zip(times, times[1:])]
+assert len(times) > 100 and min(steps) > 0.03 and max(steps) < 0.1, (len(times), min(steps), max(steps))
+END
+        probe "joined.$n" packet=pts_time -select_streams a >shown_at
+        python3 - <<'END' && ok || bad "sound of joined.$n"
+times = [float(t.rstrip(",")) for t in open("shown_at").read().split()]
+assert 5 < times[-1] < 7 and times == sorted(times), times[-1]
+END
+    done
+    make -stream_loop 30 -i mute.ts -c copy before.ts # more than is looked at first
+    cat before.ts both.ts before.ts >late.ts
+    "$bilatcam" -i late.ts -o late.mkv --filter none >out 2>err </dev/null
+    [ $? -lt 2 ] && [ "$(probe late.mkv stream=codec_type)" = 'video ' ] && ok || bad "a stream that turns up late"
+}
+
+# What headers say of an AVI's frames is no promise, and chapters may be of what was cut off before.
+test_odd_headers() {
+    local name
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=2 -vf "select='not(between(n,20,40))'" -fps_mode vfr \
+        -c:v mpeg4 odd.avi
+    run 0 "$bilatcam" -i odd.avi -o odd.mkv --filter none
+    make -i film.mp4 -an -c copy copied.avi
+    run 0 "$bilatcam" -i copied.avi -o odd.mkv --filter none
+    printf ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=3\ntitle=one\n' >chapters
+    printf '[CHAPTER]\nTIMEBASE=1/1\nSTART=3\nEND=9\ntitle=two\n' >>chapters
+    make -i film.mp4 -i chapters -map_metadata 1 -c copy -output_ts_offset 5 chapters.mkv
+    run 0 "$bilatcam" -i chapters.mkv -o odd.mkv --filter none
+    name=$(printf 'n%.0s' {1..240}).mp4
+    run 0 "$bilatcam" -i film.mp4 -o "$name" --filter none
+    [ -s "$name" ] && ok || bad "a long name"
+    make -i film.mp4 -c copy film.ts
+    run 0 "$bilatcam" -i film.ts -o odd.mp4 --filter none --encoder mpeg4
+}
+
 test_tags() {
     make -i film.mp4 -an -c:v libx264 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv \
         -vf setsar=4/3 tagged.mp4
