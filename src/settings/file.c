@@ -84,16 +84,35 @@ static int load_line(struct settings *s, char *line, struct error *err)
     return settings_add(s, name, value, err);
 }
 
+/* A line, or as much of it as there is room for, or until a byte of 0, which none has. False: that
+ * was all. */
+static bool read_line(char text[MAX_LINE], bool *ret_zero, FILE *file)
+{
+    int n = 0, c = EOF;
+
+    while (n < MAX_LINE - 1 && (c = getc(file)) > 0) {
+        text[n++] = (char)c;
+        if (c == '\n')
+            break;
+    }
+    text[n] = '\0';
+    *ret_zero = c == 0;
+    return n || *ret_zero;
+}
+
 static int load_lines(struct settings *s, FILE *file, struct error *err)
 {
     char text[MAX_LINE];
+    bool zero;
     int r = 0;
 
-    for (int line = 1; r == 0 && fgets(text, sizeof(text), file); line++) {
+    for (int line = 1; r == 0 && read_line(text, &zero, file); line++) {
         const bool marked = line == 1 && !strncmp(text, "\xef\xbb\xbf", 3); /* as UTF-8 */
         struct error why;
 
-        if (strlen(text) == sizeof(text) - 1 && !strchr(text, '\n'))
+        if (zero)
+            r = error_set(&why, -EINVAL, "has a byte of 0, as no text has");
+        else if (strlen(text) == sizeof(text) - 1 && !strchr(text, '\n'))
             r = error_set(&why, -EINVAL, "longer than %d characters", MAX_LINE - 2);
         else
             r = load_line(s, text + (marked ? 3 : 0), &why);

@@ -198,6 +198,27 @@ static void test_bad_files_are_refused_whole(void **state)
     }
 }
 
+static void test_zero_bytes(void **state)
+{
+    static const char *const rows[] = {"radius = 3\n@radius = 4\n", "radius = 3\nradius = 4@\n",
+                                       "radius = 3\n@@"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        FILE *f = fopen(path, "w");
+        struct settings s;
+        struct error err;
+
+        assert_non_null(f);
+        for (const char *p = rows[i]; *p; p++)
+            assert_true(putc(*p == '@' ? '\0' : *p, f) >= 0);
+        assert_int_equal(fclose(f), 0);
+        settings_init(&s);
+        assert_int_equal(settings_load(&s, path, &err), -EINVAL);
+        assert_non_null(strstr(err.text, "line 2: has a byte of 0"));
+    }
+}
+
 static void test_missing_file(void **state)
 {
     struct settings s;
@@ -395,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_bad_files_are_refused_whole),
+        cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_command_line),
         cmocka_unit_test(test_wrong_usage),
