@@ -32,7 +32,7 @@ static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
     s->codecpar->codec_tag = 0;
     s->time_base = from->time_base;
     s->disposition = from->disposition;
-    f->places[from->index] = s->index;
+    f->places[from->index].to = s->index;
     return av_dict_copy(&s->metadata, from->metadata, 0) < 0 ? -ENOMEM : 0;
 }
 
@@ -88,14 +88,12 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
     f->video = in->streams[n];
     f->n_places = in->nb_streams;
     f->places = av_malloc_array(f->n_places, sizeof(*f->places));
-    f->last = av_malloc_array(f->n_places, sizeof(*f->last));
     f->packet = av_packet_alloc();
-    r = f->places && f->last && f->packet ? 0 : -ENOMEM;
+    r = f->places && f->packet ? 0 : -ENOMEM;
     for (unsigned i = 0; !r && i < f->n_places; i++) {
-        f->places[i] = -1;
-        f->last[i] = AV_NOPTS_VALUE;
+        f->places[i] = (struct film_place){.to = -1, .t_in_ns = INT64_MIN, .last = AV_NOPTS_VALUE};
         r = add_stream(f, in->streams[i], to);
-        if (f->places[i] < 0)
+        if (f->places[i].to < 0)
             in->streams[i]->discard = AVDISCARD_ALL;
     }
     if (!r)
@@ -110,7 +108,6 @@ void film_close(struct film *f)
 {
     av_packet_free(&f->packet);
     av_freep(&f->places);
-    av_freep(&f->last);
     video_input_close(&f->in);
 }
 
@@ -119,64 +116,86 @@ static AVRational base_of(const struct film *f)
     return f->in.format->streams[f->packet->stream_index]->time_base;
 }
 
-static bool is_left_out(const struct film *f)
+static struct film_place *place_of(const struct film *f)
 {
     const unsigned i = (unsigned)f->packet->stream_index;
 
-    return i >= f->n_places || f->places[i] < 0;
+    return i < f->n_places && f->places[i].to >= 0 ? &f->places[i] : NULL;
 }
 
-/* When the packet is due, from the start; INT64_MIN: it does not say. */
-static int64_t due_ns(const struct film *f)
+/* When the packet is due, as it says, from the start; INT64_MIN: it does not say. */
+static int64_t told_ns(const struct film *f)
 {
     const int64_t t = f->packet->dts != AV_NOPTS_VALUE ? f->packet->dts : f->packet->pts;
 
-    if (t == AV_NOPTS_VALUE)
-        return INT64_MIN;
-    return av_rescale_q(t, base_of(f), ns) - start_of(f) * 1000 + f->shift_ns;
+    return t == AV_NOPTS_VALUE ? INT64_MIN : av_rescale_q(t, base_of(f), ns) - start_of(f) * 1000;
 }
 
-/* Where times go back, they go on from what was there. */
+static int64_t shift_of(const struct film *f)
+{
+    return f->shift_ns[place_of(f)->part < f->part];
+}
+
+/* Times of sound that go back are those of another recording, which begins where the last one
+ * ended. A stream may still have a packet of that one then. Subtitles are too few to tell. */
 static void follow_times(struct film *f)
 {
-    const int64_t t_ns = due_ns(f);
+    struct film_place *p = place_of(f);
+    const int64_t t_ns = told_ns(f);
 
+    if (f->in.format->streams[f->packet->stream_index]->codecpar->codec_type !=
+        AVMEDIA_TYPE_AUDIO) {
+        p->part = f->part;
+        return;
+    }
     if (t_ns == INT64_MIN)
         return;
-    if (t_ns < f->t_end_ns - VIDEO_JUMP_NS)
-        f->shift_ns += f->t_end_ns - t_ns;
-    f->t_end_ns = FFMAX(f->t_end_ns, due_ns(f) + av_rescale_q(f->packet->duration, base_of(f), ns));
+    if (p->t_in_ns != INT64_MIN && t_ns < p->t_in_ns - VIDEO_JUMP_NS && p->part++ == f->part) {
+        f->part++;
+        f->shift_ns[1] = f->shift_ns[0];
+        f->shift_ns[0] = f->t_end_ns - t_ns;
+    }
+    p->t_in_ns = t_ns;
+    f->t_end_ns =
+        FFMAX(f->t_end_ns, t_ns + shift_of(f) + av_rescale_q(f->packet->duration, base_of(f), ns));
+}
+
+static bool is_early(const struct film *f, int64_t t_ns)
+{
+    const int64_t told = told_ns(f);
+
+    return told != INT64_MIN && told + shift_of(f) > t_ns;
 }
 
 /* Whether libav would refuse the packet, whose time is not after that of the one before. */
-static bool is_late(const struct film *f, const AVFormatContext *to)
+static bool is_late(const struct film_place *place, int64_t dts, const AVFormatContext *to)
 {
-    const int64_t last = f->last[f->packet->stream_index], dts = f->packet->dts;
     const bool same = to->oformat->flags & AVFMT_TS_NONSTRICT;
 
-    return dts != AV_NOPTS_VALUE && last != AV_NOPTS_VALUE && (same ? dts < last : dts <= last);
+    return dts != AV_NOPTS_VALUE && place->last != AV_NOPTS_VALUE &&
+           (same ? dts < place->last : dts <= place->last);
 }
 
 static int write_packet(struct film *f, AVFormatContext *to)
 {
     AVPacket *p = f->packet;
+    struct film_place *place = place_of(f);
     const AVRational base = base_of(f);
-    const AVStream *s = to->streams[f->places[p->stream_index]];
     const int64_t shift =
-        av_rescale_q(f->shift_ns, ns, base) - av_rescale_q(start_of(f), AV_TIME_BASE_Q, base);
+        av_rescale_q(shift_of(f), ns, base) - av_rescale_q(start_of(f), AV_TIME_BASE_Q, base);
 
     if (p->pts != AV_NOPTS_VALUE)
         p->pts += shift;
     if (p->dts != AV_NOPTS_VALUE)
         p->dts += shift;
-    av_packet_rescale_ts(p, base, s->time_base);
-    if (is_late(f, to)) {
+    av_packet_rescale_ts(p, base, to->streams[place->to]->time_base);
+    if (is_late(place, p->dts, to)) {
         av_packet_unref(p);
         return 0;
     }
     if (p->dts != AV_NOPTS_VALUE)
-        f->last[p->stream_index] = p->dts;
-    p->stream_index = s->index;
+        place->last = p->dts;
+    p->stream_index = place->to;
     p->pos = -1;
     f->n_bytes += p->size;
     return av_interleaved_write_frame(to, p);
@@ -197,13 +216,13 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
             f->cut = r == AVERROR_EOF || f->in.io ? 0 : r;
             return 0;
         }
-        if (is_left_out(f)) {
+        if (!place_of(f)) {
             av_packet_unref(f->packet);
             continue;
         }
         if (!waited)
             follow_times(f);
-        if (t_ns != INT64_MAX && due_ns(f) > t_ns)
+        if (t_ns != INT64_MAX && is_early(f, t_ns))
             return f->waiting = true, 0;
         r = write_packet(f, to);
     }

@@ -5,19 +5,27 @@
 
 #include "video/input.h"
 
+/* What becomes of a stream. */
+struct film_place {
+    int to;          /* its stream in the new film; -1: it is left out */
+    int part;        /* which of the recordings that were joined its packets are from */
+    int64_t t_in_ns; /* of the last packet, as it says; INT64_MIN: there was none */
+    int64_t last;    /* dts of the last packet that was written; AV_NOPTS_VALUE: none */
+};
+
 struct film {
     struct video_input in;
     AVStream *video; /* whose pictures come another way; NULL: there is no film */
-    int *places;     /* of its streams in the new film, -1: left out */
-    int64_t *last; /* dts of the last packet that went there, in its units; AV_NOPTS_VALUE: none */
-    unsigned n_places;  /* of both; streams that turn up later are left out */
-    int64_t shift_ns;   /* what recordings that were joined begin later than they say */
-    int64_t t_end_ns;   /* of the packets so far */
-    int cut;            /* what ended it before its end, a URL alone: the source tells of files */
-    AVPacket *packet;   /* the next one */
-    bool waiting;       /* it is for later */
-    int64_t n_bytes;    /* that were copied */
-    char left_out[128]; /* what the new film cannot hold, in words, or empty */
+    struct film_place *places;
+    unsigned n_places;   /* streams that turn up later are left out */
+    AVPacket *packet;    /* the next one */
+    bool waiting;        /* it is for later */
+    int part;            /* the newest one of a stream, from 0 on */
+    int64_t shift_ns[2]; /* of that part, and of the one before: what is added to its times */
+    int64_t t_end_ns;    /* of the sound so far */
+    int cut;             /* what ended it before its end, a URL alone: the source tells of files */
+    int64_t n_bytes;     /* that were copied */
+    char left_out[128];  /* what the new film cannot hold, in words, or empty */
 };
 
 /* Makes streams and chapters in @to. @name stays open; where that is a URL, nobody waits for it
