@@ -29,8 +29,7 @@ struct film {
 };
 
 /* Makes streams and chapters in @to. @name stays open; where that is a URL, nobody waits for it
- * once
- * @stop_fd is readable. A failure needs film_close(), too. */
+ * once @stop_fd is readable. A failure needs film_close(), too. */
 int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to,
               struct error *err);
 void film_close(struct film *f); /* accepts all zeros */
