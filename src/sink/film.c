@@ -14,23 +14,53 @@ static bool is_copied(const AVStream *s)
            s->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
 }
 
+/* Makes a stream in @to that is coded as @from. NULL: out of memory. */
+static AVStream *make_stream(AVFormatContext *to, const AVStream *from)
+{
+    AVStream *s = avformat_new_stream(to, NULL);
+
+    if (!s || avcodec_parameters_copy(s->codecpar, from->codecpar) < 0)
+        return NULL;
+    s->codecpar->codec_tag = 0;
+    s->time_base = from->time_base;
+    return s;
+}
+
+/* Whether a film like @to may have such a stream. What libav lists for a format is not all taken
+ * when it begins, so one is begun with that stream alone, in memory. */
+static bool can_hold(const AVFormatContext *to, const AVStream *from)
+{
+    AVFormatContext *trial = NULL;
+    uint8_t *bytes = NULL;
+    bool ret;
+
+    if (avformat_query_codec(to->oformat, from->codecpar->codec_id, FF_COMPLIANCE_NORMAL) != 1 ||
+        avformat_alloc_output_context2(&trial, to->oformat, NULL, NULL) < 0)
+        return false;
+    ret = avio_open_dyn_buf(&trial->pb) >= 0 && make_stream(trial, from) &&
+          avformat_write_header(trial, NULL) >= 0;
+    if (trial->pb)
+        (void)avio_close_dyn_buf(trial->pb, &bytes);
+    av_free(bytes);
+    avformat_free_context(trial);
+    return ret;
+}
+
 /* Gives @from a place in @to, if that can hold it. */
 static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
 {
-    const AVCodecParameters *p = from->codecpar;
     AVStream *s;
 
     if (!is_copied(from))
         return 0;
-    if (avformat_query_codec(to->oformat, p->codec_id, FF_COMPLIANCE_NORMAL) != 1) {
-        list_add(f->left_out, sizeof(f->left_out), ", ", avcodec_get_name(p->codec_id));
+    if (!can_hold(to, from)) {
+        list_add(f->left_out, sizeof(f->left_out), ", ",
+                 avcodec_get_name(from->codecpar->codec_id));
         return 0;
     }
-    s = avformat_new_stream(to, NULL);
-    if (!s || avcodec_parameters_copy(s->codecpar, p) < 0)
+    s = make_stream(to, from);
+    if (!s)
         return -ENOMEM;
-    s->codecpar->codec_tag = 0;
-    s->time_base = from->time_base;
     s->disposition = from->disposition;
     f->places[from->index].to = s->index;
     return av_dict_copy(&s->metadata, from->metadata, 0) < 0 ? -ENOMEM : 0;

@@ -131,6 +131,11 @@ test_odd_headers() {
     name=$(printf 'n%.0s' {1..240}).mp4
     run 0 "$bilatcam" -i film.mp4 -o "$name" --filter none
     [ -s "$name" ] && ok || bad "a long name"
+    # libav lists FLAC for .mp4, and begins none with it.
+    make -i film.mp4 -c:v copy -c:a flac flac.mkv
+    run 0 "$bilatcam" -i flac.mkv -o odd.mp4 --filter none
+    expect err "'odd.mp4' cannot hold all that is in 'flac.mkv'; left out: flac" "sound that does not fit"
+    says odd.mp4 h264 stream=codec_name
     make -i film.mp4 -c copy film.ts
     run 0 "$bilatcam" -i film.ts -o odd.mp4 --filter none --encoder mpeg4
 }
