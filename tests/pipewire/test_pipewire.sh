@@ -196,6 +196,8 @@ test_other_wishes() {
     stop_camera
 }
 
+has_descriptors() { [ "$(descriptors)" -le "$1" ]; }
+
 test_daemon_ends() {
     local before i
     start_camera "${scene[@]}" -o pipewire:
@@ -208,7 +210,7 @@ test_daemon_ends() {
         wait_for said 'bilatcam \(PipeWire\) can be used' "$i" && ok || bad "start $i is not told"
         gets 5
     done
-    [ "$(descriptors)" -le $((before + 2)) ] && ok || bad "descriptors: $before, then $(descriptors)"
+    wait_until has_descriptors $((before + 2)) && ok || bad "descriptors: $before, then $(descriptors)"
     [ "$(wc -l <said)" -le 10 ] && ok || bad "too many messages"
     stop_camera
 }
