@@ -120,9 +120,12 @@ static int make_weights(const struct bilateral_params *p)
         weight[i] /= sum;
     if (!npp.weights && cudaMalloc((void **)&npp.weights, sizeof(weight)) != cudaSuccess)
         return -ENOMEM;
+    npp.radius = -1;
+    if (cudaMemcpy(npp.weights, weight, sizeof(weight), cudaMemcpyHostToDevice) != cudaSuccess)
+        return -ENOMEM;
     npp.radius = p->radius;
     npp.inv_two_ss2 = p->inv_two_ss2;
-    return cudaMemcpy(npp.weights, weight, sizeof(weight), cudaMemcpyHostToDevice) ? -ENOMEM : 0;
+    return 0;
 }
 
 int npp_gaussian(const struct bilateral_params *p, cudaStream_t stream)

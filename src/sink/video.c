@@ -24,7 +24,7 @@
 #include "video/output.h"
 #include "video/pixels.h"
 
-#define LIVE_TICKS 60000        /* a second, for what comes live */
+#define LIVE_TICKS 60000        /* a second, for what comes live, and for MPEG-4 at most */
 #define DRAIN_NS (2 * NS_PER_S) /* after a stop, for what the encoder still holds */
 
 /* What the end of a film takes: titles and chapters, and a place in the index for each frame and
@@ -222,7 +222,7 @@ static AVRational codec_base(enum AVCodecID id, AVRational wanted, AVRational ra
 {
     if (id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO)
         return av_inv_q(rate);
-    return id == AV_CODEC_ID_MPEG4 && wanted.den > 65535 ? (AVRational){1, 60000} : wanted;
+    return id == AV_CODEC_ID_MPEG4 && wanted.den > 65535 ? (AVRational){1, LIVE_TICKS} : wanted;
 }
 
 static void set_times(struct video_sink *v, const struct sink_config *config)

@@ -94,19 +94,6 @@ static bool matrix_of(const AVFrame *f, bool full, enum colour_matrix *ret)
     }
 }
 
-/* Where the picture does not say, it is that of its layout. */
-static bool is_full(const AVFrame *f)
-{
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)f->format);
-    const size_t i = find_format(f->format);
-
-    if (f->color_range != AVCOL_RANGE_UNSPECIFIED)
-        return f->color_range == AVCOL_RANGE_JPEG;
-    return i < N_FORMATS
-               ? formats[i].full
-               : d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) || d->nb_components < 3;
-}
-
 static struct turn turn_of(const AVFrame *f)
 {
     const AVFrameSideData *side = av_frame_get_side_data(f, AV_FRAME_DATA_DISPLAYMATRIX);
@@ -139,8 +126,10 @@ static void choose_format(struct lender *l, const AVFrame *first, int depth)
     const bool deep = d->comp[0].depth > 8;
     const size_t i = find_format(first->format);
     const bool known = i < N_FORMATS;
-    const bool full = is_full(first);
+    bool full = first->color_range == AVCOL_RANGE_JPEG;
 
+    if (first->color_range == AVCOL_RANGE_UNSPECIFIED)
+        full = known ? formats[i].full : rgb || d->nb_components < 3;
     l->raw = (struct frame){.format = known ? formats[i].ours : nearest(d),
                             .width = first->width,
                             .height = first->height};
@@ -189,10 +178,17 @@ void lender_finish(struct lender *l)
     frame_free(&l->turned);
 }
 
+/* Where a picture does not say, it is like the first one. */
+static bool is_full(const struct lender *l, const AVFrame *f)
+{
+    return f->color_range == AVCOL_RANGE_UNSPECIFIED ? l->raw.colour.range == COLOUR_FULL
+                                                     : f->color_range == AVCOL_RANGE_JPEG;
+}
+
 /* Whether the picture has the colours of the first one. */
 static bool in_colours(const struct lender *l, const AVFrame *f)
 {
-    const bool full = is_full(f);
+    const bool full = is_full(l, f);
     enum colour_matrix matrix;
 
     if (l->raw.colour.matrix == COLOUR_RGB)
@@ -215,21 +211,18 @@ static bool in_place(const struct lender *l, const AVFrame *f)
 /* Fills l->own by libswscale, also to the first frame's size. */
 static int scale(struct lender *l, const AVFrame *f)
 {
-    const bool full =
-        f->color_range == AVCOL_RANGE_UNSPECIFIED && l->raw.colour.range == COLOUR_FULL;
+    const bool full = is_full(l, f);
     enum colour_matrix guess;
     const int *theirs;
 
     theirs = matrix_of(f, full, &guess) ? scaler_matrix(guess) : sws_getCoefficients(f->colorspace);
     l->scaler = sws_getCachedContext(
-        l->scaler, f->width, f->height,
-        with_range((enum AVPixelFormat)f->format, full || f->color_range == AVCOL_RANGE_JPEG),
+        l->scaler, f->width, f->height, with_range((enum AVPixelFormat)f->format, full),
         l->raw.width, l->raw.height, with_range(l->pixels, l->raw.colour.range == COLOUR_FULL),
         SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!l->scaler)
         return -ENOMEM;
-    (void)sws_setColorspaceDetails(l->scaler, theirs, full || f->color_range == AVCOL_RANGE_JPEG,
-                                   scaler_matrix(l->raw.colour.matrix),
+    (void)sws_setColorspaceDetails(l->scaler, theirs, full, scaler_matrix(l->raw.colour.matrix),
                                    l->raw.colour.range == COLOUR_FULL, 0, 1 << 16, 1 << 16);
     if (sws_scale(l->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height,
                   l->own.plane,
