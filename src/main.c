@@ -155,18 +155,18 @@ static void log_counts(const struct status *s)
 static int report(struct ending *e, bool forced)
 {
     struct status status;
-    int exit_status;
+    int exit_status, r = 0;
 
     status_init(&status);
     (void)pthread_mutex_lock(&e->lock);
     if (!e->reported) {
-        if (e->p && forced)
-            pipeline_abandon(e->p);
+        if (e->p)
+            r = forced ? pipeline_abandon(e->p) : pipeline_result(e->p);
         if (e->p)
             pipeline_status(e->p, &status);
         if (e->stats.what)
             e->status = write_stats(&e->stats, &status);
-        if (e->p && pipeline_result(e->p))
+        if (r)
             e->status = STATUS_FAILED;
         if (e->p)
             log_counts(&status);

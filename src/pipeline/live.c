@@ -227,13 +227,16 @@ void pipeline_status(struct pipeline *p, struct status *ret)
         ret->radius_requested = stream_filter_request(p->stages.stream).filter.radius;
 }
 
-void pipeline_abandon(struct pipeline *p)
-{
-    atomic_store(&p->ended, true);
-    tally_abandon(&p->stages.output.tally);
-}
-
 int pipeline_result(struct pipeline *p)
 {
     return stream_result(p->stages.stream);
+}
+
+int pipeline_abandon(struct pipeline *p)
+{
+    int r;
+
+    atomic_store(&p->ended, true);
+    r = tally_abandon(&p->stages.output.tally);
+    return pipeline_result(p) ? pipeline_result(p) : r;
 }

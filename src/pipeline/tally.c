@@ -90,9 +90,9 @@ void tally_begin(struct tally *t)
     trace_begin(t->trace);
 }
 
-void tally_abandon(struct tally *t)
+int tally_abandon(struct tally *t)
 {
-    trace_end(t->trace);
+    return trace_end(t->trace);
 }
 
 void tally_joined(struct tally *t, int number, const struct stream_output *output, bool needed)

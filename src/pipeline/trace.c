@@ -178,12 +178,12 @@ void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns
 /* -------------------------------------------------------------- open, close */
 
 /* Takes no more lines and waits until the rest is written: at most @ms, or as long as it takes
- * (-1). */
-static void end_lines(struct trace *t, int ms)
+ * (-1). Returns the first error of writing so far, or 0. */
+static int end_lines(struct trace *t, int ms)
 {
     const struct timespec limit = timespec_of(now_ns() + ms * NS_PER_MS);
     uint64_t n = 0;
-    int r = 0;
+    int r = 0, error;
 
     (void)pthread_mutex_lock(&t->lock);
     if (!t->ending)
@@ -194,7 +194,8 @@ static void end_lines(struct trace *t, int ms)
     while (!t->ended && r == 0)
         r = ms < 0 ? pthread_cond_wait(&t->changed, &t->lock)
                    : pthread_cond_timedwait(&t->changed, &t->lock, &limit);
-    if (!t->told && !t->error)
+    error = t->error;
+    if (!t->told && !error)
         n = t->n_left_out;
     t->told = true;
     (void)pthread_mutex_unlock(&t->lock);
@@ -202,12 +203,12 @@ static void end_lines(struct trace *t, int ms)
         log_warning("trace '%s': %" PRIu64
                     " of its lines are left out: they were not taken in time",
                     t->file.name, n);
+    return error;
 }
 
-void trace_end(struct trace *t)
+int trace_end(struct trace *t)
 {
-    if (t)
-        end_lines(t, GRACE_MS);
+    return t ? end_lines(t, GRACE_MS) : 0;
 }
 
 int trace_close(struct trace *t)
@@ -217,7 +218,7 @@ int trace_close(struct trace *t)
     if (!t)
         return 0;
     if (t->started) {
-        end_lines(t, -1);
+        (void)end_lines(t, -1);
         (void)pthread_join(t->thread, NULL);
     }
     result = t->error;

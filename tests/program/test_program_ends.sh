@@ -23,7 +23,7 @@ ready() { # PID
 # The exit status of the program after SIGTERM; 137 when that does not end it.
 terminate() {
     kill -TERM "$1"
-    wait_limit=10 wait_until gone "$1"
+    wait_limit=30 wait_until gone "$1"
     kill -KILL "$1" 2>/dev/null
     wait "$1"
 }
@@ -336,6 +336,20 @@ stop_in_long_frame() {
     whole_lines trace.csv "$lines"
 }
 
+# What failed before is not forgotten when the end is forced.
+stop_with_failed_trace() {
+    local pid
+    [ -e /dev/full ] || return
+    rm -f err
+    TSAN_OPTIONS=report_thread_leaks=0 \
+        "$bilatcam" -i test: --size 1280x720 -e reference -r 32 -o null: --trace /dev/full 2>err &
+    pid=$!
+    wait_for err 'No space left' && ok || bad "no error in the trace"
+    terminate "$pid"
+    [ $? -eq 1 ] && ok || bad "a trace that failed and a forced end"
+    expect err 'forced exit' 'a failed trace'
+}
+
 # Stopped while a large scene is painted, in a frame that takes long and while a driver does not
 # answer: it ends, and tells all the same.
 test_stop_in_time() {
@@ -347,6 +361,7 @@ test_stop_in_time() {
     terminate "$pid" && ok || bad "stopped while a scene is painted: exit status $?"
     balanced stats.json
     stop_in_long_frame
+    stop_with_failed_trace
     [ -n "$slow_ioctl" ] || return
     rm -f err stats.json
     LD_PRELOAD=$slow_ioctl "$bilatcam" -i /dev/null -o null: --stats stats.json --trace trace.csv 2>err &
