@@ -57,7 +57,7 @@ detail() {
 # wait_for WHAT COMMAND...: until COMMAND succeeds. The limit is far beyond what anything
 # takes even here; it only ends a case that hangs. Starting a program takes long here, so that
 # nothing waits by sleep.
-wait_limit=60
+wait_limit=300
 exec {nothing}<> <(:)
 wait_for() {
     local what=$1 end=$((SECONDS + wait_limit))
