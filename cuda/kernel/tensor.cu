@@ -113,19 +113,24 @@ static size_t shared_bytes(const tensor_params &h)
 
 /* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor, so that one is
  * filtered while the other is loaded. Where radii are small, four of half the size are as quick at
- * 1920x1080 and up to 4 % quicker at 3840x2160 (2026-11, NVIDIA H200). Returns how many fit. */
+ * 1920x1080 and up to 4 % quicker at 3840x2160; where they are large, the halo of two small tiles
+ * costs more than to wait for a single large one (2026-11, NVIDIA H200). Returns how many fit. */
 static int choose_tile(tensor_params &h, const tensor_form &form)
 {
+    static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS};
     static const struct {
         tile_shape tile;
-        int fit;
-    } choices[] = {{{32, 32, 4}, 4},         {{MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS}, 2},
-                   {{32, 32, MAX_WARPS}, 2}, {{32, 16, MAX_WARPS}, 2},
-                   {{32, 32, MAX_WARPS}, 1}, {{32, 16, MAX_WARPS}, 1}};
+        int fit, least_radius;
+    } choices[] = {{{32, 32, 4}, 4, 0},         {large, 2, 0},
+                   {{32, 32, MAX_WARPS}, 2, 0}, {large, 1, 20},
+                   {{32, 16, MAX_WARPS}, 2, 0}, {{32, 32, MAX_WARPS}, 1, 0},
+                   {{32, 16, MAX_WARPS}, 1, 0}};
     const size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const size_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 
     for (const auto &choice : choices) {
+        if (h.p.radius < choice.least_radius)
+            continue;
         set_layout(h, form, choice.tile);
         if (shared_bytes(h) <= most && choice.fit * (shared_bytes(h) + RESERVED_BYTES) <= all)
             return choice.fit;
