@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/thread.h"
+#include "source/bursts.h"
 #include "source/source.h"
 
 #define FIRST_NS (20 * NS_PER_S)   /* to the first picture: cameras send whole ones seldom */
 #define SILENT_NS (5 * NS_PER_S)   /* between two of a live stream; wireless ones pause, too */
+#define PIECE_NS (30 * NS_PER_S)   /* the same of one that comes in pieces */
 #define CLOSE_NS (300 * NS_PER_MS) /* for the thread to end, and to say goodbye to the camera */
 
 /* Freed by the last of the two that use it. */
@@ -21,8 +23,10 @@ struct reader {
     char file[128];
     struct decoder
         decoder; /* the thread's; of all once the first picture is there, till it goes on */
-    int bell;    /* rung: there is a picture, or the end */
-    int stop_fd; /* rung by close */
+    struct bursts bursts; /* the thread's */
+    int64_t silent_ns;    /* set before the first picture */
+    int bell;             /* rung: there is a picture, or the end */
+    int stop_fd;          /* rung by close */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
@@ -60,12 +64,30 @@ static void leave(struct reader *r)
 
 /* ------------------------------------------------------------------ the thread */
 
+/* Holds a live picture back until it is due. With the lock held. */
+static void hold(struct reader *r)
+{
+    const struct decoder *d = &r->decoder;
+    const int64_t pts = d->frame->best_effort_timestamp;
+    const int64_t shown_ns =
+        pts == AV_NOPTS_VALUE ? BURSTS_NO_TIME
+                              : av_rescale_q(pts, d->stream->time_base, (AVRational){1, NS_PER_S});
+    const struct timespec due = timespec_of(bursts_due(&r->bursts, shown_ns, now_ns()));
+    int code = 0;
+
+    while (!code && !r->closes)
+        code = pthread_cond_timedwait(&r->changed, &r->lock, &due);
+}
+
 /* Waits where the picture before must not be lost. False: nobody wants any more. */
 static bool put(struct reader *r)
 {
     bool ret;
 
     (void)pthread_mutex_lock(&r->lock);
+    /* How long the first picture waits to be taken says nothing of the stream. */
+    if (r->decoder.live && r->goes_on)
+        hold(r);
     while (r->full && !r->decoder.live && !r->closes)
         (void)pthread_cond_wait(&r->changed, &r->lock);
     if (r->full) {
@@ -106,6 +128,14 @@ static void note_end(struct reader *r, int code, const struct error *why)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+static void begin(struct reader *r)
+{
+    const bool pieces = video_input_in_pieces(&r->decoder.in);
+
+    bursts_init(&r->bursts, pieces);
+    r->silent_ns = pieces ? PIECE_NS : SILENT_NS;
+}
+
 static void *reader_run(void *arg)
 {
     struct reader *r = arg;
@@ -113,6 +143,8 @@ static void *reader_run(void *arg)
     struct error err = {.text = ""};
     int code = decoder_open(d, r->name, r->file, r->stop_fd, &err);
 
+    if (!code)
+        begin(r);
     while (!code) {
         code = decoder_next(d, r->file, r->stop_fd, &err);
         if (!code && !put(r))
@@ -223,7 +255,7 @@ const AVFrame *reader_first(const struct reader *r)
 
 int reader_take(struct reader *r, AVFrame *to, int stop_fd, struct error *err)
 {
-    const int64_t t_ns = r->decoder.live ? now_ns() + SILENT_NS : INT64_MAX;
+    const int64_t t_ns = r->decoder.live ? now_ns() + r->silent_ns : INT64_MAX;
     int code;
 
     for (;;) {

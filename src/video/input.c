@@ -21,8 +21,11 @@
 #define SCHEMES "http,https,rtsp,rtsps,rtmp,rtmps,rtp,srt,tcp,udp"
 #define PROTOCOLS SCHEMES ",crypto,httpproxy,srtp,tls"
 
+/* Lists of pieces, each of which comes at once. */
+#define PIECES "hls,dash"
+
 /* Over HTTP, the size of these says nothing: it is that of a list, or invented. */
-#define UNSIZED "hls,dash,sdp,mpjpeg"
+#define UNSIZED PIECES ",sdp,mpjpeg"
 
 int video_errno(int code)
 {
@@ -186,6 +189,11 @@ bool video_input_live(const struct video_input *in)
     if (!av_strstart(f->url, "http", NULL))
         return true;
     return f->duration <= 0 && (av_match_name(f->iformat->name, UNSIZED) || avio_size(f->pb) <= 0);
+}
+
+bool video_input_in_pieces(const struct video_input *in)
+{
+    return av_match_name(in->format->iformat->name, PIECES);
 }
 
 void video_input_close(struct video_input *in)

@@ -31,6 +31,9 @@ int video_input_read(struct video_input *in, AVPacket *packet);
  * tells neither how long nor how large it is; any other network is live. */
 bool video_input_live(const struct video_input *in);
 
+/* Whether it is a list of pieces, of which a network sends each one at once. */
+bool video_input_in_pieces(const struct video_input *in);
+
 /* What libav means by @code, as a negative errno. */
 int video_errno(int code);
 

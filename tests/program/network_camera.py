@@ -73,7 +73,7 @@ class Http(Handler):
         log(path)
         if path == "/silent":
             time.sleep(1000)
-        if path.startswith("/list") or path.startswith("/open/"):
+        if path.startswith(("/list", "/pieces", "/open/")):
             pass  # what a playlist names is asked for without a password
         elif headers.get(b"authorization") != BASIC:
             return self.answer(b"401 Unauthorized", b'WWW-Authenticate: Basic realm="camera"')
@@ -136,6 +136,16 @@ class Http(Handler):
     def serve_list(self, path, headers):
         """A playlist of one piece, which FOLDER/piece names."""
         data = b"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n" + contents("piece") + b"\n#EXT-X-ENDLIST\n"
+        self.answer(b"200 OK", b"Content-Type: application/vnd.apple.mpegurl", b"Content-Length: %d" % len(data))
+        self.wfile.write(data)
+
+    def serve_pieces(self, path, headers):
+        """A playlist without an end: each second a new piece of those that FOLDER has, the last three of which it names."""
+        with lock:
+            newest = 2 + int(time.monotonic() - visits.setdefault("began", time.monotonic()))
+        names = [i for i in range(newest - 2, newest + 1) if os.path.exists(os.path.join(folder, f"piece{i}.ts"))]
+        data = b"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:%d\n" % (newest - 2)
+        data += b"".join(b"#EXTINF:1,\n/open/piece%d.ts\n" % i for i in names)
         self.answer(b"200 OK", b"Content-Type: application/vnd.apple.mpegurl", b"Content-Length: %d" % len(data))
         self.wfile.write(data)
 

@@ -135,6 +135,20 @@ test_live() {
     expect stats.json '"frames_bad": [1-9]' 'damaged pictures'
 }
 
+# A live stream of pieces, each of which comes at once: its pictures are shown one after the other.
+test_pieces() {
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=60 -c:v libx264 -pix_fmt yuv420p -g 25 -keyint_min 25 -sc_threshold 0 \
+        -f hls -hls_time 1 -hls_list_size 0 -hls_segment_filename piece%d.ts all.m3u8
+    told 0 -i "$base/pieces.m3u8" -o ours.mkv --frames 60 --radius 1 --stats stats.json
+    balanced stats.json
+    python3 - "$(probe ours.mkv frame=pts_time -select_streams v)" <<'END' && ok || bad "pictures that come in pieces"
+import json, sys
+s = json.load(open("stats.json"))
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert s["frames_dropped"] < s["frames_out"] and len(times) == 60 and times[-1] > 2, (s, times)
+END
+}
+
 test_rtsp() {
     told 0 -i "rtsp://user:geheim@127.0.0.1:$rtsp/camera" -o ours.y4m --frames 20 --radius 1
     expect err "'rtsp://\*\*\*@127.0.0.1:$rtsp/camera' \(h264\), 160x90" 'RTSP'
@@ -232,6 +246,6 @@ test_secrets() {
     [ -s said ] && ! grep -n 'geheim\|heim@' said >leaked && ok || bad "a password is shown: $(cat leaked)"
 }
 
-run_tests test_films test_damaged_films test_files_stay_closed test_live test_rtsp test_https test_datagrams test_stopped test_secrets
+run_tests test_films test_damaged_films test_files_stay_closed test_live test_pieces test_rtsp test_https test_datagrams test_stopped test_secrets
 exec 3>&-
 summary

@@ -66,8 +66,8 @@ NO_ROOM = {"config-build.h"}
 # Folders in tests that are of no single room.
 NO_ROOMS_TESTS = {"lib", "packages", "program", "rules", "fuzz", "vm"}
 
-PURE = ("src/filter/*.[ch] src/base/retry.[ch] src/base/flips.[ch] <stdbool.h> <stddef.h> "
-        "<stdint.h> <stdlib.h> <string.h> <math.h>")
+PURE = ("src/filter/*.[ch] src/base/retry.[ch] src/base/flips.[ch] src/source/bursts.[ch] "
+        "<stdbool.h> <stddef.h> <stdint.h> <stdlib.h> <string.h> <math.h>")
 
 # What CPU and GPU both compile.
 BOTH = "src/filter/noise_follow.h src/filter/mean_count.h "

@@ -1,0 +1,26 @@
+#pragma once
+/* When the pictures of a live stream are shown. A camera sends each one when it is taken, so that
+ * it is shown at once. Streams that are made of pieces (HLS, DASH) send many at a time: these are
+ * shown as far apart as they were taken. Pure arithmetic: the caller says what time it is, and
+ * waits. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BURSTS_NO_TIME INT64_MIN /* of a picture that does not say when it was taken */
+
+struct bursts {
+    bool paced;       /* pictures are held back till they are due */
+    int n_rounds;     /* bursts in a row, each with a pause before it */
+    int64_t ahead_ns; /* what the pictures since the last pause ran ahead of the clock, */
+    int64_t took_ns;  /* and how long they took */
+    int64_t t_last_ns, shown_last_ns; /* of the last picture: when it came, and its own time */
+    int64_t base_ns;                  /* what is added to a picture's own time; while it is paced */
+    int64_t late_ns; /* how much of that is only there because pictures came late */
+    bool begun;
+};
+
+/* @pieces: the stream is known to come in bursts. */
+void bursts_init(struct bursts *b, bool pieces);
+
+/* When the picture that came at @t_ns and says @shown_ns is to be shown: not before @t_ns. */
+int64_t bursts_due(struct bursts *b, int64_t shown_ns, int64_t t_ns);
