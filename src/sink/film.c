@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "base/url.h"
 
+/* What decoders of sound want to hear first. */
+#define PREROLL_NS INT64_C(200000000)
+
 static const AVRational ns = {1, 1000000000};
 
 static bool is_copied(const AVStream *s)
@@ -206,6 +209,13 @@ static bool is_late(const struct film_place *place, int64_t dts, const AVFormatC
            (same ? dts < place->last : dts <= place->last);
 }
 
+/* Whether it is sound that an MP4's list of edits leaves out, and that no other sound needs. */
+static bool is_cut_off(const struct film *f)
+{
+    return f->packet->flags & AV_PKT_FLAG_DISCARD &&
+           (place_of(f)->shown || told_ns(f) < -PREROLL_NS);
+}
+
 static int write_packet(struct film *f, AVFormatContext *to)
 {
     AVPacket *p = f->packet;
@@ -225,6 +235,7 @@ static int write_packet(struct film *f, AVFormatContext *to)
     }
     if (p->dts != AV_NOPTS_VALUE)
         place->last = p->dts;
+    place->shown = place->shown || !(p->flags & AV_PKT_FLAG_DISCARD);
     p->stream_index = place->to;
     p->pos = -1;
     f->n_bytes += p->size;
@@ -246,7 +257,7 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
             f->cut = r == AVERROR_EOF || f->in.io ? 0 : r;
             return 0;
         }
-        if (!place_of(f)) {
+        if (!place_of(f) || is_cut_off(f)) {
             av_packet_unref(f->packet);
             continue;
         }

@@ -11,6 +11,7 @@ struct film_place {
     int part;        /* which of the recordings that were joined its packets are from */
     int64_t t_in_ns; /* of the last packet, as it says; INT64_MIN: there was none */
     int64_t last;    /* dts of the last packet that was written; AV_NOPTS_VALUE: none */
+    bool shown;      /* there was one that is not there for others alone */
 };
 
 struct film {

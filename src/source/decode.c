@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libavutil/avstring.h>
 #include <libavutil/cpu.h>
-#include <string.h>
 
 #include "base/event.h"
 #include "picture/frame.h"
@@ -50,15 +50,39 @@ static int open_codec(struct decoder *d, const char *file, struct error *err)
     return 0;
 }
 
+static bool is_mp4(const struct decoder *d)
+{
+    return av_match_name("mp4", d->in.format->iformat->name);
+}
+
+/* AVI counts what is left out, and ticks, too; MP4 what its list of edits leaves out. */
+static int64_t count_frames(const struct decoder *d)
+{
+    const int n = is_mp4(d) ? avformat_index_get_entries_count(d->stream) : 0;
+    int64_t ret = 0;
+
+    if (av_match_name("avi", d->in.format->iformat->name))
+        return 0;
+    for (int i = 0; i < n; i++) {
+        const AVIndexEntry *e = avformat_index_get_entry(d->stream, i);
+
+        ret += e && !(e->flags & AVINDEX_DISCARD_FRAME);
+    }
+    return n && ret < d->stream->nb_frames ? ret : d->stream->nb_frames;
+}
+
 int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
                  struct error *err)
 {
-    const int r = video_input_open(&d->in, name, stop_fd, err);
+    int r = video_input_open(&d->in, name, stop_fd, err);
 
     if (r)
         return r;
     d->live = video_input_live(&d->in);
-    return open_codec(d, file, err);
+    r = open_codec(d, file, err);
+    if (!r)
+        d->n_frames = count_frames(d);
+    return r;
 }
 
 void decoder_close(struct decoder *d)
@@ -95,7 +119,7 @@ static int feed(struct decoder *d)
     note_end(d);
     r = 0;
     if (d->packet->stream_index == d->stream->index) {
-        d->n_packets++;
+        d->n_packets += !(d->packet->flags & AV_PKT_FLAG_DISCARD);
         if (d->packet->flags & AV_PKT_FLAG_CORRUPT || avcodec_send_packet(d->codec, d->packet) < 0)
             d->n_bad++;
     }
@@ -103,21 +127,17 @@ static int feed(struct decoder *d)
     return r;
 }
 
-/* AVI counts what is left out, and ticks, too. */
-int64_t decoder_n_frames(const struct decoder *d)
-{
-    return strcmp(d->in.format->iformat->name, "avi") ? d->stream->nb_frames : 0;
-}
-
 /* Headers say how much there should be: from the first time stamp on, or, in Matroska and in pieces
- * cut out of a longer file, from 0 on. */
+ * cut out of a longer file, from 0 on. That of an MP4 whose frames are all there may go on. */
 static bool is_short(const struct decoder *d)
 {
     const AVFormatContext *f = d->in.format;
     const int64_t start = f->start_time == AV_NOPTS_VALUE ? 0 : f->start_time;
 
-    if (decoder_n_frames(d) > d->n_packets)
+    if (d->n_frames > d->n_packets)
         return true;
+    if (is_mp4(d) && d->n_frames == d->n_packets)
+        return false;
     return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
            d->n_packets > 1 &&
            (start > 0 ? d->t_end : d->t_end - start) < f->duration - SLACK(f->duration);

@@ -13,7 +13,8 @@ struct decoder {
     AVPacket *packet;
     AVFrame *frame;    /* the picture, until the next one */
     uint64_t n_bad;    /* pictures that are damaged and were passed over */
-    int64_t n_packets; /* of the stream, so far */
+    int64_t n_frames;  /* that its stream has, if the input says so; else 0 */
+    int64_t n_packets; /* of the stream, so far, but for those that are only there for others */
     int64_t t_end;     /* how far all streams go that were read so far, in 1/AV_TIME_BASE s */
     bool live;         /* without an end, so nothing is held back */
     bool drains;       /* there is nothing more to read */
@@ -27,9 +28,6 @@ struct decoder {
 int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
                  struct error *err);
 void decoder_close(struct decoder *d); /* accepts all zeros */
-
-/* How many pictures its stream has, if the input says so; else 0. */
-int64_t decoder_n_frames(const struct decoder *d);
 
 /* The next whole picture, in d->frame.
  *   -ENODATA    the end of a whole file    -EBADMSG    that of one that is damaged: @err says how

@@ -127,8 +127,8 @@ static uint64_t count_frames(const struct decoder *d, AVRational fps)
 {
     if (d->live)
         return 0;
-    if (decoder_n_frames(d) > 0)
-        return (uint64_t)decoder_n_frames(d);
+    if (d->n_frames > 0)
+        return (uint64_t)d->n_frames;
     if (d->in.format->duration <= 0 || fps.num <= 0 || fps.den <= 0)
         return 0;
     return (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));

@@ -127,6 +127,41 @@ END
     refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
 }
 
+# edit FROM TO SECONDS FIRST: an MP4 whose list of edits shows these, beginning at tick FIRST.
+edit() {
+    python3 - "$@" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = data.find(b"elst")
+while at >= 0:
+    data[at + 12:at + 20] = struct.pack(">Ii", int(1000 * float(sys.argv[3])), int(sys.argv[4]))
+    at = data.find(b"elst", at + 4)
+open(sys.argv[2], "wb").write(data)
+END
+}
+
+# What a list of edits leaves out is not missed.
+test_edits() {
+    local first
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=4 -f lavfi -i sine=d=4:r=12800 -c:v libx264 -bf 0 -g 10 \
+        -pix_fmt yuv420p -c:a aac -video_track_timescale 12800 long.mp4
+    for first in 0 3072 25600; do
+        edit long.mp4 edited.mp4 1.2 $first
+        run 0 "$bilatcam" -i edited.mp4 -o edited.mkv --filter none --stats stats.json
+        expect stats.json '"frames_in": 30, "frames_out": 30, "frames_dropped": 0' "a list of edits from $first on"
+        python3 - "$(probe edited.mkv packet=pts_time -select_streams a)" <<'END' && ok || bad "sound of a list of edits"
+import sys
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert 1 < times[-1] - times[0] < 1.5, times
+END
+    done
+    make -i long.mp4 -c copy -movflags faststart fast.mp4
+    edit fast.mp4 edited.mp4 3 3072
+    head -c $(($(stat -c %s edited.mp4) / 2)) edited.mp4 >cut.mp4
+    run 1 "$bilatcam" -i cut.mp4 -o null: --filter none
+    expect err "^bilatcam: 'cut.mp4' ends too early: after [0-9]+ frames$" 'a cut file with a list of edits'
+}
+
 # read_slowly COMMAND...: after the first of its pictures, while copy.mkv is read into ours.y4m.
 read_slowly() {
     local header
