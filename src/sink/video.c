@@ -400,6 +400,8 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
         free_all(v);
         return r;
     }
+    if (config->left_out && *config->left_out && !v->single)
+        log_warning("%s gets no %s", v->file, config->left_out);
     (void)snprintf(v->base.name, sizeof(v->base.name), "%s (%s)", v->file, v->encoder.codec->name);
     *ret = &v->base;
     return 0;

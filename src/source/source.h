@@ -39,6 +39,9 @@ struct source {
     uint64_t n_bad;       /* damaged frames passed over by read, so far */
     bool rested;          /* set by the reader: what passed since the last read was not wanted */
 
+    /* What else it has that cannot go with its pictures, and why: "sound (...)"; or empty. */
+    char left_out[80];
+
     /* What the header of a y4m file or pipe says; NULL where there is none. */
     const struct y4m_header *y4m;
 };

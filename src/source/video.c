@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/text.h"
 #include "base/url.h"
 #include "source/decode.h"
 #include "source/lend.h"
@@ -134,6 +135,25 @@ static uint64_t count_frames(const struct decoder *d, AVRational fps)
     return (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
 }
 
+/* Says what of the film cannot go with its pictures, and @why. */
+static void leave_out(struct video_source *v, const char *why)
+{
+    const AVFormatContext *f = decoder_of(v)->in.format;
+    bool sound = false, subtitles = false;
+    char what[32] = "";
+
+    for (unsigned i = 0; i < f->nb_streams; i++) {
+        sound |= f->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+        subtitles |= f->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+    }
+    if (sound)
+        list_add(what, sizeof(what), " and ", "sound");
+    if (subtitles)
+        list_add(what, sizeof(what), " and ", "subtitles");
+    if (*what)
+        (void)snprintf(v->base.left_out, sizeof(v->base.left_out), "%s (%s)", what, why);
+}
+
 static void describe(struct video_source *v, const struct source_config *config)
 {
     const struct decoder *d = decoder_of(v);
@@ -151,10 +171,14 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->n_frames = count_frames(d, fps);
     v->tick = d->stream->time_base;
     v->t_start_us = d->in.format->start_time == AV_NOPTS_VALUE ? 0 : d->in.format->start_time;
-    if (!d->live && config->fps.num && config->fps.den)
+    if (d->live) {
+        leave_out(v, "the input is live");
+    } else if (config->fps.num && config->fps.den) {
         s->fps = config->fps; /* and with it other times */
-    else if (!d->live)
+        leave_out(v, "fps gives its pictures other times");
+    } else {
         s->tick = (struct fraction){(uint32_t)v->tick.num, (uint32_t)v->tick.den};
+    }
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");

@@ -55,6 +55,7 @@ END
 
 # What is not filtered and coded without loss is what it was, at the same times.
 test_lossless() {
+    local options
     make -i film.mp4 -vf "setpts='(N+N*N/10)/25/TB'" -fps_mode vfr -an -c:v libx264 varying.mkv
     make -i varying.mkv -c copy varying.mp4
     for file in film.mp4 varying.mkv varying.mp4; do
@@ -67,6 +68,13 @@ test_lossless() {
     # Another rate is another time for each frame, and sound would no longer fit.
     run 0 "$bilatcam" -i film.mp4 -o out.mp4 --filter none --fps 50
     says out.mp4 "video,50/1,0.500000" stream=codec_type,r_frame_rate,duration
+    expect err "'out.mp4' gets no sound \(fps gives its pictures other times\)$" 'sound that does not fit'
+    make -i film.mp4 -an -c copy mute.mp4
+    for options in '-i mute.mp4 -o out.mp4' '-i film.mp4 -o null:' '-i film.mp4 -o out.png --frames 1'; do
+        # shellcheck disable=SC2086 # several options
+        run 0 "$bilatcam" $options --filter none --fps 50
+        grep -q 'gets no' err && bad "a warning with $options" || ok
+    done
 }
 
 test_other_streams() {
