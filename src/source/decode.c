@@ -6,11 +6,13 @@
 #include <libavutil/cpu.h>
 
 #include "base/event.h"
+#include "base/log.h"
 #include "picture/frame.h"
 
 #define INTERLACED "%s is interlaced; deinterlace it first"
-#define MAX_THREADS 8 /* more only take memory: one picture each */
-#define MAX_ERRORS 64 /* in a row, after the end, from a decoder that may have lost its way */
+#define LIVE_FIELDS 25 /* pictures in a row that make a live stream an interlaced one */
+#define MAX_THREADS 8  /* more only take memory: one picture each */
+#define MAX_ERRORS 64  /* in a row, after the end, from a decoder that may have lost its way */
 /* What a file of that duration may be shorter than its header says: some only estimate it. */
 #define SLACK(duration) (AV_TIME_BASE / 4 + (duration) / 64)
 
@@ -143,16 +145,32 @@ static bool is_short(const struct decoder *d)
            (start > 0 ? d->t_end : d->t_end - start) < f->duration - SLACK(f->duration);
 }
 
-/* Some files say it of their frames alone. */
-static bool is_interlaced(const struct decoder *d)
+static bool is_interlaced(const AVFrame *f)
 {
 #ifdef AV_FRAME_FLAG_INTERLACED
-    const bool told = d->frame->flags & AV_FRAME_FLAG_INTERLACED;
+    return f->flags & AV_FRAME_FLAG_INTERLACED;
 #else
-    const bool told = d->frame->interlaced_frame;
+    return f->interlaced_frame;
 #endif
+}
 
-    return told && d->stream->codecpar->field_order == AV_FIELD_UNKNOWN;
+/* Some files say it of their frames alone; what says the contrary of its first frame is believed. A
+ * film that becomes interlaced is told of and goes on, so that nothing of it is lost. A live stream
+ * is opened again, and refused then, unless only single pictures of it say so. */
+static int check_fields(struct decoder *d, const char *file, struct error *err)
+{
+    d->n_fields = is_interlaced(d->frame) ? d->n_fields + 1 : 0;
+    if (!d->n_fields || d->mixed)
+        return 0;
+    if (!d->n_shown && d->stream->codecpar->field_order == AV_FIELD_UNKNOWN)
+        return error_set(err, -EINVAL, INTERLACED, file);
+    if (d->n_shown && d->live)
+        return d->n_fields < LIVE_FIELDS ? 0 : error_set(err, -EIO, "%s is interlaced now", file);
+    d->mixed = true;
+    if (d->n_shown)
+        log_warning("%s is interlaced from frame %" PRId64 " on, and filtered as if it was not",
+                    file, d->n_shown + 1);
+    return 0;
 }
 
 static int end(const struct decoder *d, const char *file, struct error *err)
@@ -178,10 +196,11 @@ int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error 
     while (!event_rung(stop_fd)) {
         int r = avcodec_receive_frame(d->codec, d->frame);
 
-        if (!r && is_interlaced(d))
-            return error_set(err, -EINVAL, INTERLACED, file);
-        if (!r && !d->frame->decode_error_flags && !(d->frame->flags & AV_FRAME_FLAG_CORRUPT))
-            return 0;
+        if (!r && !d->frame->decode_error_flags && !(d->frame->flags & AV_FRAME_FLAG_CORRUPT)) {
+            r = check_fields(d, file, err);
+            d->n_shown++;
+            return r;
+        }
         if (r == AVERROR_EOF || (d->drains && r < 0 && d->n_errors++ == MAX_ERRORS))
             return end(d, file, err);
         if (r == AVERROR(EAGAIN)) {

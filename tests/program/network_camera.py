@@ -192,6 +192,16 @@ class Http(Handler):
             self.show("small.mjpeg", 10)
             self.show("large.mjpeg", 10)
 
+    def serve_fields(self, path, headers):
+        """Becomes interlaced the first time, is it the second time, and is it no more after that."""
+        self.answer(b"200 OK", b"Content-Type: video/mp2t")
+        for name in (["whole.ts"] * 6 + ["fields.ts"] * 99, ["fields.ts"] * 99, ["whole.ts"] * 99)[min(self.visit, 3) - 1]:
+            data = contents(name)
+            for at in range(0, len(data), len(data) // 25):
+                self.wfile.write(data[at:at + len(data) // 25])
+                self.wfile.flush()
+                time.sleep(0.02)
+
     def serve_noise(self, path, headers):
         self.begin()
         while True:

@@ -135,6 +135,16 @@ test_live() {
     expect stats.json '"frames_bad": [1-9]' 'damaged pictures'
 }
 
+# A live stream that becomes interlaced is refused, as if it was so from the beginning, until it is not.
+test_fields() {
+    make -stream_loop 2 -i film.mp4 -an -vf scale=160:96 -c:v libx264 -g 25 -f mpegts whole.ts
+    make -stream_loop 2 -i film.mp4 -an -vf scale=160:96,setfield=tff -c:v libx264 -g 25 -flags +ilme+ildct -f mpegts fields.ts
+    start -i "$base/fields" -o null: --radius 1
+    wait_for err "fields' is interlaced now; waiting for the camera" && ok || bad "a stream that becomes interlaced"
+    wait_for err "fields' \(h264\) is back" && ok || bad "a stream that is interlaced no more"
+    stop_well
+}
+
 # A live stream of pieces, each of which comes at once: its pictures are shown one after the other.
 test_pieces() {
     make -f lavfi -i testsrc2=s=160x90:r=25:d=60 -c:v libx264 -pix_fmt yuv420p -g 25 -keyint_min 25 -sc_threshold 0 \
@@ -246,6 +256,6 @@ test_secrets() {
     [ -s said ] && ! grep -n 'geheim\|heim@' said >leaked && ok || bad "a password is shown: $(cat leaked)"
 }
 
-run_tests test_films test_damaged_films test_files_stay_closed test_live test_pieces test_rtsp test_https test_datagrams test_stopped test_secrets
+run_tests test_films test_damaged_films test_files_stay_closed test_live test_fields test_pieces test_rtsp test_https test_datagrams test_stopped test_secrets
 exec 3>&-
 summary

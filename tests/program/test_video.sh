@@ -210,6 +210,25 @@ test_wrong_files() {
     refused 2 "film.y4m' is read and would be overwritten" "$bilatcam" -i ./film.y4m -o film.y4m
 }
 
+# A film that becomes interlaced on the way is filtered to its end, and one line says so.
+test_fields() {
+    local kind options
+    while read -r kind options; do
+        # shellcheck disable=SC2086 # several options
+        make -f lavfi -i testsrc2=s=160x96:r=25:d=1 -pix_fmt yuv420p $options "whole.$kind"
+        # shellcheck disable=SC2086
+        make -f lavfi -i testsrc2=s=160x96:r=25:d=1 -pix_fmt yuv420p -vf setfield=tff $options -flags +ilme+ildct "fields.$kind"
+        cat "whole.$kind" "fields.$kind" "whole.$kind" "fields.$kind" >"mixed.$kind"
+        run 0 "$bilatcam" -i "mixed.$kind" -o null: --filter none --stats stats.json
+        expect stats.json '"frames_out": 100,' "a film that becomes interlaced, in $kind"
+        [ "$(grep -c "^bilatcam: 'mixed.$kind' is interlaced from frame 26 on" err)" = 1 ] && ok ||
+            bad "what is told of a film that becomes interlaced, in $kind"
+    done <<'END'
+h264 -c:v libx264 -g 25
+m2v -c:v mpeg2video
+END
+}
+
 # A playlist opens nothing else, neither files nor places in a network.
 test_playlist() {
     local name
