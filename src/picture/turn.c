@@ -5,6 +5,11 @@ bool turn_is_none(struct turn t)
     return !t.swap && !t.flip_x && !t.flip_y;
 }
 
+bool turn_equal(struct turn a, struct turn b)
+{
+    return a.swap == b.swap && a.flip_x == b.flip_x && a.flip_y == b.flip_y;
+}
+
 enum frame_format turn_format(struct turn t, enum frame_format format)
 {
     const struct format_info *info = &format_table[format];

@@ -9,6 +9,7 @@ struct turn {
 };
 
 bool turn_is_none(struct turn t);
+bool turn_equal(struct turn a, struct turn b);
 
 /* The format in which pictures of @format are turned: itself, but 4:4:4 planes for 4:2:2, whose
  * chroma has no such layout on its side. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <libavutil/avstring.h>
 #include <libavutil/cpu.h>
+#include <string.h>
 
 #include "base/event.h"
 #include "base/log.h"
@@ -191,12 +192,30 @@ static int end(const struct decoder *d, const char *file, struct error *err)
     return error_set(err, -ENODATA, "the end of %s", file);
 }
 
+/* How the film is to be turned, earlier versions of libav say with its first picture alone. */
+static void tell_turn(const struct decoder *d)
+{
+#if LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 15, 100)
+    size_t size = 0;
+    const uint8_t *matrix = av_stream_get_side_data(d->stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    AVFrameSideData *to = NULL;
+
+    if (matrix && !av_frame_get_side_data(d->frame, AV_FRAME_DATA_DISPLAYMATRIX))
+        to = av_frame_new_side_data(d->frame, AV_FRAME_DATA_DISPLAYMATRIX, size);
+    if (to)
+        memcpy(to->data, matrix, size);
+#else
+    (void)d;
+#endif
+}
+
 int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error *err)
 {
     while (!event_rung(stop_fd)) {
         int r = avcodec_receive_frame(d->codec, d->frame);
 
         if (!r && !d->frame->decode_error_flags && !(d->frame->flags & AV_FRAME_FLAG_CORRUPT)) {
+            tell_turn(d);
             r = check_fields(d, file, err);
             d->n_shown++;
             return r;

@@ -143,16 +143,47 @@ static void choose_format(struct lender *l, const AVFrame *first, int depth)
         l->raw.colour = (struct colour){COLOUR_RGB, COLOUR_FULL};
 }
 
+static void free_turn(struct lender *l)
+{
+    frame_free(&l->turnable);
+    frame_free(&l->turned);
+    frame_free(&l->upright);
+}
+
+/* Has l->raw turned by @turn from now on, so that it fits l->frame. */
+static int set_turn(struct lender *l, struct turn turn)
+{
+    const enum frame_format format = turn_format(turn, l->raw.format);
+    int r = 0;
+
+    free_turn(l);
+    frame_free(&l->own);
+    l->turn = turn;
+    l->raw.width = turn.swap ? l->frame.height : l->frame.width;
+    l->raw.height = turn.swap ? l->frame.width : l->frame.height;
+    if (!turn_is_none(turn)) {
+        l->turnable = frame_like(&l->raw);
+        l->turned = frame_like(&l->frame);
+        l->turnable.format = l->turned.format = format;
+        r = frame_alloc(&l->turned) || frame_alloc(&l->turnable) ? -ENOMEM : 0;
+    }
+    if (!r && format != l->frame.format) {
+        l->upright = frame_like(&l->frame);
+        r = frame_alloc(&l->upright);
+    }
+    return r;
+}
+
 int lender_init(struct lender *l, const AVFrame *first, int depth, const char *file,
                 struct error *err)
 {
+    const struct turn turn = turn_of(first);
     const char *problem;
 
     choose_format(l, first, depth);
-    l->turn = turn_of(first);
     l->frame = frame_like(&l->raw);
-    l->frame.format = turn_format(l->turn, l->raw.format);
-    if (l->turn.swap) {
+    l->frame.format = turn_format(turn, l->raw.format);
+    if (turn.swap) {
         l->frame.width = l->raw.height;
         l->frame.height = l->raw.width;
     }
@@ -160,12 +191,7 @@ int lender_init(struct lender *l, const AVFrame *first, int depth, const char *f
     if (problem)
         return error_set(err, -EINVAL, "%s is %dx%d: %s", file, l->frame.width, l->frame.height,
                          problem);
-    if (turn_is_none(l->turn))
-        return 0;
-    l->turnable = frame_like(&l->raw);
-    l->turnable.format = l->frame.format;
-    l->turned = frame_like(&l->frame);
-    if (frame_alloc(&l->turned) || frame_alloc(&l->turnable))
+    if (set_turn(l, turn))
         return error_set(err, -ENOMEM, "out of memory for frames of %s", file);
     return 0;
 }
@@ -174,8 +200,7 @@ void lender_finish(struct lender *l)
 {
     sws_freeContext(l->scaler);
     frame_free(&l->own);
-    frame_free(&l->turnable);
-    frame_free(&l->turned);
+    free_turn(l);
 }
 
 /* Where a picture does not say, it is like the first one. */
@@ -280,8 +305,11 @@ static int take_raw(struct lender *l, const AVFrame *f)
 int lender_take(struct lender *l, const AVFrame *f)
 {
     const struct frame *from = &l->raw;
-    const int r = take_raw(l, f);
+    const struct turn turn = turn_of(f);
+    int r = turn_equal(turn, l->turn) ? 0 : set_turn(l, turn);
 
+    if (!r)
+        r = take_raw(l, f);
     if (r)
         return r;
     if (!turn_is_none(l->turn)) {
@@ -291,6 +319,10 @@ int lender_take(struct lender *l, const AVFrame *f)
         }
         turn_frame(&l->turned, from, l->turn);
         from = &l->turned;
+    }
+    if (from->format != l->frame.format) {
+        convert_frame(&l->upright, from);
+        from = &l->upright;
     }
     for (int p = 0; p < 3; p++) {
         l->frame.plane[p] = from->plane[p];

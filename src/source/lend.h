@@ -1,7 +1,8 @@
 #pragma once
 /* What libav decoded, as frames of the program: in place where the layout is one that the program
- * has, else by libswscale; samples of more than 8 bits in words of 16; upright; all of them as the
- * first one was. Context: one thread at a time. */
+ * has, else by libswscale; samples of more than 8 bits in words of 16; upright, also if they are
+ * turned in another way from some picture on; all of them as the first one was. Context: one thread
+ * at a time. */
 #include <libavutil/frame.h>
 
 #include "base/error.h"
@@ -18,7 +19,8 @@ struct lender {
     enum AVPixelFormat pixels; /* the same for libav, but for words, which it has as they come */
     bool in_place;             /* what comes in that layout is in the right colours, too */
     struct SwsContext *scaler;
-    struct frame own, turnable, turned; /* own their memory */
+    /* What is made of it on the way to frame, if need be, in this order; they own their memory. */
+    struct frame own, turnable, turned, upright;
 };
 
 /* Finds out how frames like @first are lent, with @depth as in struct source_config; @file is for

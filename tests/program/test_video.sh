@@ -68,6 +68,37 @@ test_turned() {
     expect err "90x160 444p" "4:2:2 on its side"
 }
 
+# What is turned in another way from some frame on is upright all the same.
+test_turned_on_the_way() {
+    local pixels angle
+    for pixels in yuv420p yuv422p yuv444p10le; do
+        make -f lavfi -i testsrc2=s=96x96:r=25:d=0.2 -c:v libx264 -qp 0 -pix_fmt $pixels first.h264
+        for angle in 90 180; do
+            make -i first.h264 -c copy -bsf:v "h264_metadata=display_orientation=insert:rotate=$angle" second.h264
+            cat first.h264 second.h264 first.h264 >mixed.h264
+            run 0 "$bilatcam" -i mixed.h264 -o ours.y4m --filter none
+            make -i first.h264 -pix_fmt gray a.y4m
+            make -i second.h264 -pix_fmt gray b.y4m
+            make -i ours.y4m -pix_fmt gray ours.y4m.gray.y4m
+            python3 - <<'END' && ok || bad "$pixels that is turned by $angle degrees on the way"
+frames = {f: open(f, "rb").read().split(b"FRAME\n")[1:] for f in ("a.y4m", "b.y4m", "ours.y4m.gray.y4m")}
+wanted = frames["a.y4m"] + frames["b.y4m"] + frames["a.y4m"]
+ours = frames["ours.y4m.gray.y4m"]
+assert len(wanted) == len(ours) == 15, (len(wanted), len(ours))
+assert frames["a.y4m"] != frames["b.y4m"]
+assert all(abs(a - b) <= 1 for f, g in zip(wanted, ours) for a, b in zip(f, g))
+END
+        done
+    done
+    # On its side it gets the size of what there was.
+    make -i film.mp4 -an -c:v libx264 -bsf:v h264_metadata=display_orientation=insert:rotate=90 second.h264
+    make -i film.mp4 -an -c copy -bsf:v h264_mp4toannexb first.h264
+    cat second.h264 first.h264 >mixed.h264
+    run 0 "$bilatcam" -i mixed.h264 -o ours.y4m --filter none
+    [ "$(head -n 1 ours.y4m | grep -c 'W90 H160')" = 1 ] && [ "$(grep -ac FRAME ours.y4m)" = 50 ] && ok ||
+        bad "a film that was on its side: $(head -n 1 ours.y4m)"
+}
+
 test_tags() {
     make -i film.mp4 -vf setsar=16/15 -frames:v 2 wide.mp4
     run 0 "$bilatcam" -i wide.mp4 -o ours.y4m --radius 1
