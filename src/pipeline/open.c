@@ -92,6 +92,7 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
         .control = &p->control,
         .y4m = source ? source->y4m : NULL,
         .film = tick.num ? p->settings.input : NULL,
+        .light = source ? &source->light : NULL,
         .left_out = source ? source->left_out : NULL,
         .tick = tick,
         .encoder = p->settings.encoder,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "video/light.h"
 #include "video/pixels.h"
 
 #define MAX_THREADS 16
@@ -289,6 +290,25 @@ int encoder_prepare(struct encoder *e, const struct frame *picture)
     return 0;
 }
 
+void encoder_set_light(struct encoder *e, const struct light *light)
+{
+    if (!strcmp(e->codec->name, "libx265"))
+        light_for_x265(light, e->light, sizeof(e->light));
+}
+
+/* Adds the light to what the user tells libx265 by options of its own. */
+static int add_light(const struct encoder *e, AVDictionary **options)
+{
+    const AVDictionaryEntry *own = av_dict_get(*options, "x265-params", NULL, 0);
+    char params[sizeof(e->options) + sizeof(e->light)];
+
+    if (!*e->light)
+        return 0;
+    (void)snprintf(params, sizeof(params), "%s%s%s", e->light, own ? ":" : "",
+                   own ? own->value : "");
+    return av_dict_set(options, "x265-params", params, 0);
+}
+
 int encoder_start(struct encoder *e, const char *file, struct error *err)
 {
     const AVCodecContext *c = e->context;
@@ -302,7 +322,9 @@ int encoder_start(struct encoder *e, const char *file, struct error *err)
                         e->codec->name);
         goto done;
     }
-    r = avcodec_open2(e->context, e->codec, &options);
+    r = add_light(e, &options);
+    if (r >= 0)
+        r = avcodec_open2(e->context, e->codec, &options);
     unknown = av_dict_get(options, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (r < 0)
         r = error_set(err, -EINVAL, "cannot encode %s: %s refuses %dx%d %s with '%.100s' (%s)",

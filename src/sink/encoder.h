@@ -14,6 +14,7 @@ struct encoder {
     enum frame_format format;  /* what the sink takes for it, */
     bool rgb;                  /* which is planes of G', B' and R' */
     int depth;                 /* bits of a sample in planes, if the sink takes 16; else 0 */
+    char light[160];           /* what libx265 is told of the light in the pictures, or empty */
     bool full;                 /* it takes full range alone */
     AVCodecContext *context;
 };
@@ -27,6 +28,9 @@ bool encoder_makes_rgb(const struct encoder *e);
 
 /* Makes e->context, which the caller may change before encoder_start(). -ENOMEM. */
 int encoder_prepare(struct encoder *e, const struct frame *picture);
+
+/* Has those encoders that can say it with their pictures say what @light does. */
+void encoder_set_light(struct encoder *e, const struct light *light);
 
 /* -EINVAL: the encoder refuses, for the reason that is told. */
 int encoder_start(struct encoder *e, const char *file, struct error *err);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "picture/frame.h"
+#include "picture/light.h"
 #include "picture/y4m.h"
 #include "settings/status.h"
 
@@ -38,8 +39,9 @@ struct sink_config {
     bool single_taken;    /* another output is of a kind of which a run has one */
     const struct sink_control *control; /* lives longer than the sink */
     const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
-    const char *film;     /* the file that the source reads, for what else is in it; or NULL */
-    const char *left_out; /* as in struct source; or NULL */
+    const char *film;          /* the file that the source reads, for what else is in it; or NULL */
+    const struct light *light; /* of that, for open alone; or NULL */
+    const char *left_out;      /* as in struct source; or NULL */
     struct fraction tick; /* of what the frames' t_show_ns are multiples; 0/0: they have none */
     const char *encoder;  /* "NAME[:OPTIONS]"; "auto" or NULL = the sink's choice */
 };

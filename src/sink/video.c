@@ -21,6 +21,7 @@
 #include "picture/words.h"
 #include "sink/encoder.h"
 #include "sink/film.h"
+#include "video/light.h"
 #include "video/output.h"
 #include "video/pixels.h"
 
@@ -261,17 +262,22 @@ static void keep_tags(struct video_sink *v)
         c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
 }
 
-static int open_film(struct video_sink *v, const char *name, struct error *err)
+static int open_film(struct video_sink *v, const struct sink_config *config, struct error *err)
 {
     char shown[128];
-    const int r = film_open(&v->film, name, v->stop_fd, v->format, err);
+    const int r = film_open(&v->film, config->film, v->stop_fd, v->format, err);
 
     if (r)
         return r;
     if (*v->film.left_out)
         log_warning("%s cannot hold all that is in '%s'; left out: %s", v->file,
-                    url_public(name, shown, sizeof(shown)), v->film.left_out);
+                    url_public(config->film, shown, sizeof(shown)), v->film.left_out);
     keep_tags(v);
+    if (config->light) {
+        encoder_set_light(&v->encoder, config->light);
+        if (light_to_stream(config->light, v->format->streams[0]))
+            return error_set(err, -ENOMEM, "out of memory for %s", v->file);
+    }
     return 0;
 }
 
@@ -393,7 +399,7 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
     }
     if (!r) {
         set_times(v, config);
-        r = config->film && !v->single ? open_film(v, config->film, err) : 0;
+        r = config->film && !v->single ? open_film(v, config, err) : 0;
     }
     r = r ? r : start(v, config->name, err);
     if (r) {

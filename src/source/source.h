@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "picture/frame.h"
+#include "picture/light.h"
 #include "picture/y4m.h"
 
 #define SOURCE_NAME_MAX 1024
@@ -38,6 +39,8 @@ struct source {
     uint64_t n_dropped;   /* frames lost before read, so far */
     uint64_t n_bad;       /* damaged frames passed over by read, so far */
     bool rested;          /* set by the reader: what passed since the last read was not wanted */
+
+    struct light light; /* of a film, as its first picture says */
 
     /* What else it has that cannot go with its pictures, and why: "sound (...)"; or empty. */
     char left_out[80];

@@ -19,6 +19,7 @@
 #include "source/decode.h"
 #include "source/lend.h"
 #include "source/reader.h"
+#include "video/light.h"
 
 #define MAX_FPS 240 /* what live streams tell beyond that is a unit of time */
 
@@ -166,6 +167,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->height = v->lender.frame.height;
     s->colour = v->lender.frame.colour;
     s->depth = v->lender.depth;
+    light_of(v->frame, &s->light);
     if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
     s->n_frames = count_frames(d, fps);

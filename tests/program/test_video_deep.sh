@@ -45,6 +45,42 @@ END
 }
 colour_space() { head -n 1 "$1" | grep -o ' C[0-9a-z]*'; }
 
+# What a film of a high dynamic range says of its light is in the new one: of the file and, by
+# libx265, of its pictures, beside what else libx265 is told.
+test_light() {
+    local file told=log-level=none:hdr10=1:max-cll=1000,400
+    told+=':master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)'
+    make -i film.mp4 -an -frames:v 5 -c:v libx265 -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084 \
+        -colorspace bt2020nc -x265-params "$told" light.mkv
+    run 0 "$bilatcam" -i light.mkv -o ours.mp4 --radius 1
+    run 0 "$bilatcam" -i ours.mp4 -o ours.mkv --radius 1 --encoder libx264
+    for file in ours.mp4 ours.mkv; do
+        ffprobe -v error -select_streams v -show_streams "$file" >light
+        is_light "what $file says of its light"
+    done
+    ffprobe -v error -select_streams v -show_frames ours.mp4 >light
+    is_light "what pictures say of their light"
+    run 0 "$bilatcam" -i light.mkv -o ours.mp4 --radius 1 --encoder libx265:preset=ultrafast:x265-params=log-level=none
+    ffprobe -v error -select_streams v -show_frames ours.mp4 >light
+    is_light "what pictures say beside other options"
+    run 0 "$bilatcam" -i film.mp4 -o ours.mp4 --radius 1
+    ffprobe -v error -select_streams v -show_streams ours.mp4 | grep -q side_data_type && bad "light of a plain film" || ok
+}
+is_light() {
+    python3 - <<'END' && ok || bad "$1: $(grep -E '^(max|min|red|green|blue|white)_' light | tr '\n' ' ')"
+from fractions import Fraction
+said = {}
+for line in open("light"):
+    key, _, value = line.strip().partition("=")
+    if value != "N/A" and key.startswith(("max_", "min_", "red_", "green_", "blue_", "white_")):
+        said[key] = Fraction(value)
+wanted = dict(red_x=34000, red_y=16000, green_x=13250, green_y=34500, blue_x=7500, blue_y=3000, white_point_x=15635, white_point_y=16450)
+assert all(abs(said[k] - Fraction(v, 50000)) < Fraction(1, 50000) for k, v in wanted.items())
+assert said["max_content"] == 1000 and said["max_average"] == 400
+assert said["max_luminance"] == 1000 and abs(said["min_luminance"] - Fraction(1, 10000)) < Fraction(1, 100000)
+END
+}
+
 # Films are taken to 8 bits where nothing that is written can hold more, if nothing else is asked for.
 test_depth() {
     local options shown
