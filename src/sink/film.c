@@ -11,12 +11,6 @@
 
 static const AVRational ns = {1, 1000000000};
 
-static bool is_copied(const AVStream *s)
-{
-    return s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ||
-           s->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
-}
-
 /* Makes a stream in @to that is coded as @from. NULL: out of memory. */
 static AVStream *make_stream(AVFormatContext *to, const AVStream *from)
 {
@@ -49,16 +43,83 @@ static bool can_hold(const AVFormatContext *to, const AVStream *from)
     return ret;
 }
 
-/* Gives @from a place in @to, if that can hold it. */
-static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
+static void leave_out(struct film *f, const char *what)
+{
+    if (!strstr(f->left_out, what))
+        list_add(f->left_out, sizeof(f->left_out), ", ", what);
+}
+
+static bool is_format(const AVFormatContext *to, const char *name)
+{
+    return !strcmp(to->oformat->name, name);
+}
+
+/* Makes an attachment of the cover, which Matroska has no other place for. */
+static int attach_cover(const AVStream *from, AVFormatContext *to)
+{
+    const bool png = from->codecpar->codec_id == AV_CODEC_ID_PNG;
+    const AVPacket *picture = &from->attached_pic;
+    AVStream *s = make_stream(to, from);
+    AVCodecParameters *p;
+
+    if (!s)
+        return -ENOMEM;
+    p = s->codecpar;
+    av_freep(&p->extradata);
+    p->extradata_size = 0;
+    p->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    p->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!p->extradata)
+        return -ENOMEM;
+    p->extradata_size = picture->size;
+    memcpy(p->extradata, picture->data, (size_t)picture->size);
+    if (av_dict_set(&s->metadata, "filename", png ? "cover.png" : "cover.jpg", 0) < 0 ||
+        av_dict_set(&s->metadata, "mimetype", png ? "image/png" : "image/jpeg", 0) < 0)
+        return -ENOMEM;
+    return 0;
+}
+
+static int add_cover(struct film *f, const AVStream *from, AVFormatContext *to)
+{
+    const enum AVCodecID id = from->codecpar->codec_id;
+    const bool known = id == AV_CODEC_ID_PNG || id == AV_CODEC_ID_MJPEG;
+    AVStream *s;
+
+    if (known && is_format(to, "matroska") && from->attached_pic.size > 0)
+        return attach_cover(from, to);
+    if (!known || !is_format(to, "mp4")) {
+        leave_out(f, "the cover");
+        return 0;
+    }
+    s = make_stream(to, from);
+    if (!s)
+        return -ENOMEM;
+    s->disposition = AV_DISPOSITION_ATTACHED_PIC;
+    f->places[from->index].to = s->index;
+    return 0;
+}
+
+/* Fonts and the like, which have no packets. */
+static int add_attachment(struct film *f, const AVStream *from, AVFormatContext *to)
+{
+    const enum AVCodecID id = from->codecpar->codec_id;
+    AVStream *s;
+
+    if (!is_format(to, "matroska") || !av_dict_get(from->metadata, "filename", NULL, 0) ||
+        !av_dict_get(from->metadata, "mimetype", NULL, 0)) {
+        leave_out(f, id == AV_CODEC_ID_TTF || id == AV_CODEC_ID_OTF ? "fonts" : "attachments");
+        return 0;
+    }
+    s = make_stream(to, from);
+    return s && av_dict_copy(&s->metadata, from->metadata, 0) >= 0 ? 0 : -ENOMEM;
+}
+
+static int add_packets(struct film *f, const AVStream *from, AVFormatContext *to)
 {
     AVStream *s;
 
-    if (!is_copied(from))
-        return 0;
     if (!can_hold(to, from)) {
-        list_add(f->left_out, sizeof(f->left_out), ", ",
-                 avcodec_get_name(from->codecpar->codec_id));
+        leave_out(f, avcodec_get_name(from->codecpar->codec_id));
         return 0;
     }
     s = make_stream(to, from);
@@ -67,6 +128,26 @@ static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
     s->disposition = from->disposition;
     f->places[from->index].to = s->index;
     return av_dict_copy(&s->metadata, from->metadata, 0) < 0 ? -ENOMEM : 0;
+}
+
+/* Gives @from a place in @to, if that can hold it. */
+static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
+{
+    switch (from->codecpar->codec_type) {
+    case AVMEDIA_TYPE_AUDIO:
+    case AVMEDIA_TYPE_SUBTITLE:
+        return add_packets(f, from, to);
+    case AVMEDIA_TYPE_ATTACHMENT:
+        return add_attachment(f, from, to);
+    case AVMEDIA_TYPE_VIDEO:
+        if (from->disposition & AV_DISPOSITION_ATTACHED_PIC)
+            return add_cover(f, from, to);
+        if (from != f->video)
+            leave_out(f, "other pictures");
+        return 0;
+    default:
+        return 0;
+    }
 }
 
 static int64_t start_of(const struct film *f)

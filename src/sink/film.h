@@ -1,6 +1,6 @@
 #pragma once
-/* What a film has besides its pictures: sound, subtitles, chapters and what is said of it all, on
- * its way to another film as it is. Context: one thread at a time. */
+/* What a film has besides its pictures: sound, subtitles, chapters, fonts, a cover and what is said
+ * of it all, on its way to another film as it is. Context: one thread at a time. */
 #include <libavcodec/packet.h>
 
 #include "video/input.h"

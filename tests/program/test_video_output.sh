@@ -98,6 +98,35 @@ assert abs(video - 0.2) < 0.001 and 0.1 < sound < 0.35, (video, sound)
 END
 }
 
+# Fonts and a cover go to the files that have a place for them, and one line says where they do not.
+test_attached() {
+    local from to
+    head -c 20000 /dev/urandom >odd.ttf
+    make -i film.mp4 -frames:v 1 picture.png
+    make -i film.mp4 -c copy -attach odd.ttf -metadata:s:t mimetype=application/x-truetype-font \
+        -metadata:s:t filename=odd.ttf fonts.mkv
+    make -i film.mp4 -i picture.png -map 0 -map 1 -c copy -disposition:v:1 attached_pic cover.mp4
+    make -i film.mp4 -c copy -attach picture.png -metadata:s:t mimetype=image/png -metadata:s:t filename=cover.png cover.mkv
+    run 0 "$bilatcam" -i fonts.mkv -o out.mkv --radius 1
+    says out.mkv "h264,video aac,audio ttf,attachment" stream=codec_name,codec_type
+    make -dump_attachment:t back.ttf -i out.mkv -f null - && cmp odd.ttf back.ttf && ok || bad "a font"
+    run 0 "$bilatcam" -i fonts.mkv -o out.mp4 --radius 1
+    expect err "'out.mp4' cannot hold all that is in 'fonts.mkv'; left out: fonts$" 'fonts that do not fit'
+    for from in cover.mp4 cover.mkv; do
+        for to in out.mp4 out.mkv; do
+            run 0 "$bilatcam" -i "$from" -o "$to" --radius 1
+            says "$to" "h264,0 aac,0 png,1" stream=codec_name:stream_disposition=attached_pic
+            make -i "$to" -map 0:v:1 -c copy back.png
+            cmp picture.png back.png && ok || bad "the cover of $from in $to"
+        done
+        run 0 "$bilatcam" -i "$from" -o out.webm --radius 1
+        expect err "left out: aac, the cover$" 'a cover that does not fit'
+    done
+    make -i film.mp4 -i film.mp4 -map 0 -map 1:v -c copy two.mkv
+    run 0 "$bilatcam" -i two.mkv -o out.mkv --radius 1
+    expect err "left out: other pictures$" 'a second stream of pictures'
+}
+
 # Recordings that were joined: times begin again, and streams turn up late.
 test_joined() {
     local n
