@@ -20,6 +20,7 @@
 #include "source/lend.h"
 #include "source/reader.h"
 #include "video/light.h"
+#include "video/pixels.h"
 
 #define MAX_FPS 240 /* what live streams tell beyond that is a unit of time */
 
@@ -36,7 +37,8 @@ struct video_source {
     int64_t shift_ns; /* what recordings that were joined begin later than they say */
     struct lender lender;
     struct y4m_header header;
-    bool ahead; /* the picture was not lent yet */
+    bool ahead;  /* the picture was not lent yet */
+    bool opaque; /* that a picture is not is not told, or was */
     uint64_t next;
     struct error end; /* how it ended, or empty */
     int end_code;
@@ -254,6 +256,7 @@ static int open_any(struct source **ret, const struct source_ops *ops,
         return error_set(err, -ENOMEM, "out of memory for '%s'", shown);
     v->base.ops = ops;
     v->stop_fd = config->stop_fd;
+    v->opaque = config->again;
     (void)snprintf(v->file, sizeof(v->file), "'%s'", shown);
     r = ops == &source_network ? open_url(v, config, err) : open_file(v, config, err);
     if (r == -ENODATA)
@@ -323,6 +326,14 @@ static int advance(struct video_source *v, struct error *err)
     return error_set(err, r, "%s", v->end.text);
 }
 
+static void look_through(struct video_source *v)
+{
+    if (v->opaque || !pixels_transparent(v->frame))
+        return;
+    v->opaque = true;
+    log_warning("%s is transparent in places; that is lost, and what is behind it shows", v->file);
+}
+
 static int video_read(struct source *s, struct frame *ret, struct error *err)
 {
     struct video_source *v = (struct video_source *)s;
@@ -333,6 +344,7 @@ static int video_read(struct source *s, struct frame *ret, struct error *err)
     if (r)
         return r;
     v->ahead = false;
+    look_through(v);
     r = lender_take(&v->lender, v->frame);
     if (r)
         return error_set(err, r, "out of memory for %s", v->file);

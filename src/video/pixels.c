@@ -66,6 +66,44 @@ enum AVPixelFormat deep_pixels(const enum AVPixelFormat *list, const struct deep
     }
 }
 
+/* Whether a colour of the palette that the picture uses is not opaque. */
+static bool uses_transparent_colour(const AVFrame *f)
+{
+    const uint32_t *palette = (const uint32_t *)(const void *)f->data[1];
+    bool clear[256];
+    bool any = false;
+
+    for (int i = 0; i < 256; i++) {
+        clear[i] = palette[i] >> 24 < 255;
+        any |= clear[i];
+    }
+    for (int y = 0; any && y < f->height; y++)
+        for (int x = 0; x < f->width; x++)
+            if (clear[f->data[0][(ptrdiff_t)y * f->linesize[0] + x]])
+                return true;
+    return false;
+}
+
+bool pixels_transparent(const AVFrame *f)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)f->format);
+    const AVComponentDescriptor *alpha = &d->comp[d->nb_components - 1];
+    uint16_t row[FRAME_MAX_SIDE];
+
+    if (f->format == AV_PIX_FMT_PAL8)
+        return uses_transparent_colour(f);
+    if (!(d->flags & AV_PIX_FMT_FLAG_ALPHA) || alpha->depth > 16 || f->width > FRAME_MAX_SIDE)
+        return false;
+    for (int y = 0; y < f->height; y++) {
+        av_read_image_line2(row, (const uint8_t **)(uintptr_t)f->data, f->linesize, d, 0, y,
+                            d->nb_components - 1, f->width, 0, sizeof(row[0]));
+        for (int x = 0; x < f->width; x++)
+            if (row[x] != (1 << alpha->depth) - 1)
+                return true;
+    }
+    return false;
+}
+
 const int *scaler_matrix(enum colour_matrix matrix)
 {
     static const int known[] = {[COLOUR_BT601] = SWS_CS_ITU601,

@@ -1,6 +1,6 @@
 #pragma once
 /* Pixel formats and colours of the program as libav has them. Pure functions; any thread. */
-#include <libavutil/pixfmt.h>
+#include <libavutil/frame.h>
 
 #include "picture/frame.h"
 
@@ -18,6 +18,9 @@ bool deep_layout(enum AVPixelFormat pixels, struct deep_layout *ret);
  * as many bits, else with the fewest above that, else with the most. AV_PIX_FMT_NONE: there are no
  * such. */
 enum AVPixelFormat deep_pixels(const enum AVPixelFormat *list, const struct deep_layout *like);
+
+/* Whether something is seen through the picture in places. Not known of floating-point numbers. */
+bool pixels_transparent(const AVFrame *f);
 
 /* The coefficients of @matrix in libswscale. Those of COLOUR_RGB are for what becomes of it. */
 const int *scaler_matrix(enum colour_matrix matrix);

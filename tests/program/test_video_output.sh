@@ -127,6 +127,28 @@ test_attached() {
     expect err "left out: other pictures$" 'a second stream of pictures'
 }
 
+# What is transparent is opaque afterwards, which one line says.
+test_transparent() {
+    local file
+    make -f lavfi -i color=red@0.5:s=64x64:r=5:d=1,format=rgba -pix_fmt rgba -frames:v 1 clear.png
+    make -i clear.png -pix_fmt rgba64be clear16.png
+    for file in clear8.png clear.gif; do
+        make -i clear.png -vf 'split[a][b];[a]palettegen=reserve_transparent=1[p];[b][p]paletteuse=alpha_threshold=200' "$file"
+    done
+    make -f lavfi -i color=red@0.5:s=64x64:r=5:d=1,format=yuva420p -c:v ffv1 clear.mkv
+    for file in clear.png clear16.png clear8.png clear.gif clear.mkv; do
+        run 0 "$bilatcam" -i "$file" -o null: --radius 1
+        [ "$(grep -c "^bilatcam: '$file' is transparent in places" err)" = 1 ] && ok || bad "what is told of $file"
+    done
+    make -f lavfi -i color=red:s=64x64:r=5:d=1,format=rgba -frames:v 1 opaque.png
+    make -i opaque.png -pix_fmt pal8 opaque8.png
+    make -i film.mp4 -frames:v 5 opaque.gif
+    for file in opaque.png opaque8.png opaque.gif; do
+        run 0 "$bilatcam" -i "$file" -o null: --radius 1
+        grep -q transparent err && bad "what is told of $file" || ok
+    done
+}
+
 # Recordings that were joined: times begin again, and streams turn up late.
 test_joined() {
     local n
