@@ -150,11 +150,6 @@ static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
     }
 }
 
-static int64_t start_of(const struct film *f)
-{
-    return f->in.format->start_time == AV_NOPTS_VALUE ? 0 : f->in.format->start_time;
-}
-
 static int add_chapters(const struct film *f, AVFormatContext *to)
 {
     const unsigned n = f->in.format->nb_chapters;
@@ -166,7 +161,8 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
         return -ENOMEM;
     for (unsigned i = 0; i < n; i++) {
         const AVChapter *from = f->in.format->chapters[i];
-        const int64_t start = av_rescale_q(start_of(f), AV_TIME_BASE_Q, from->time_base);
+        const int64_t start =
+            av_rescale_q(video_input_start_us(&f->in), AV_TIME_BASE_Q, from->time_base);
         AVChapter *c;
 
         if (from->end <= start)
@@ -177,8 +173,8 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
         to->chapters[to->nb_chapters++] = c;
         c->id = from->id;
         c->time_base = from->time_base;
-        c->start = from->start > start ? from->start - start : 0;
-        c->end = from->end - start;
+        c->start = from->start > start ? av_sat_sub64(from->start, start) : 0;
+        c->end = av_sat_sub64(from->end, start);
         if (av_dict_copy(&c->metadata, from->metadata, 0) < 0)
             return -ENOMEM;
     }
@@ -242,7 +238,7 @@ static int64_t told_ns(const struct film *f)
 {
     const int64_t t = f->packet->dts != AV_NOPTS_VALUE ? f->packet->dts : f->packet->pts;
 
-    return t == AV_NOPTS_VALUE ? INT64_MIN : av_rescale_q(t, base_of(f), ns) - start_of(f) * 1000;
+    return video_ns(t, base_of(f), video_input_start_us(&f->in));
 }
 
 static int64_t shift_of(const struct film *f)
@@ -267,11 +263,12 @@ static void follow_times(struct film *f)
     if (p->t_in_ns != INT64_MIN && t_ns < p->t_in_ns - VIDEO_JUMP_NS && p->part++ == f->part) {
         f->part++;
         f->shift_ns[1] = f->shift_ns[0];
-        f->shift_ns[0] = f->t_end_ns - t_ns;
+        f->shift_ns[0] = av_sat_sub64(f->t_end_ns, t_ns);
     }
     p->t_in_ns = t_ns;
     f->t_end_ns =
-        FFMAX(f->t_end_ns, t_ns + shift_of(f) + av_rescale_q(f->packet->duration, base_of(f), ns));
+        FFMAX(f->t_end_ns,
+              av_sat_add64(t_ns + shift_of(f), av_rescale_q(f->packet->duration, base_of(f), ns)));
 }
 
 static bool is_early(const struct film *f, int64_t t_ns)
@@ -290,6 +287,17 @@ static bool is_late(const struct film_place *place, int64_t dts, const AVFormatC
            (same ? dts < place->last : dts <= place->last);
 }
 
+/* Whether it says a time that nothing can be calculated with. */
+static bool is_wild(const struct film *f)
+{
+    const int64_t pts = f->packet->pts, dts = f->packet->dts;
+    const int64_t start_us = video_input_start_us(&f->in);
+
+    return (pts != AV_NOPTS_VALUE && video_ns(pts, base_of(f), start_us) == INT64_MIN) ||
+           (dts != AV_NOPTS_VALUE && video_ns(dts, base_of(f), start_us) == INT64_MIN) ||
+           shift_of(f) > INT64_MAX / 4;
+}
+
 /* Whether it is sound that an MP4's list of edits leaves out, and that no other sound needs. */
 static bool is_cut_off(const struct film *f)
 {
@@ -303,12 +311,13 @@ static int write_packet(struct film *f, AVFormatContext *to)
     struct film_place *place = place_of(f);
     const AVRational base = base_of(f);
     const int64_t shift =
-        av_rescale_q(shift_of(f), ns, base) - av_rescale_q(start_of(f), AV_TIME_BASE_Q, base);
+        av_sat_sub64(av_rescale_q(shift_of(f), ns, base),
+                     av_rescale_q(video_input_start_us(&f->in), AV_TIME_BASE_Q, base));
 
     if (p->pts != AV_NOPTS_VALUE)
-        p->pts += shift;
+        p->pts = av_sat_add64(p->pts, shift);
     if (p->dts != AV_NOPTS_VALUE)
-        p->dts += shift;
+        p->dts = av_sat_add64(p->dts, shift);
     av_packet_rescale_ts(p, base, to->streams[place->to]->time_base);
     if (is_late(place, p->dts, to)) {
         av_packet_unref(p);
@@ -338,7 +347,7 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
             f->cut = r == AVERROR_EOF || f->in.io ? 0 : r;
             return 0;
         }
-        if (!place_of(f) || is_cut_off(f)) {
+        if (!place_of(f) || is_wild(f) || is_cut_off(f)) {
             av_packet_unref(f->packet);
             continue;
         }

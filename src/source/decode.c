@@ -104,7 +104,7 @@ static void note_end(struct decoder *d)
 
     if (t == AV_NOPTS_VALUE)
         return;
-    t = av_rescale_q(t + d->packet->duration, s->time_base, AV_TIME_BASE_Q);
+    t = av_rescale_q(av_sat_add64(t, d->packet->duration), s->time_base, AV_TIME_BASE_Q);
     d->t_end = t > d->t_end ? t : d->t_end;
 }
 
@@ -135,7 +135,7 @@ static int feed(struct decoder *d)
 static bool is_short(const struct decoder *d)
 {
     const AVFormatContext *f = d->in.format;
-    const int64_t start = f->start_time == AV_NOPTS_VALUE ? 0 : f->start_time;
+    const int64_t start = video_input_start_us(&d->in);
 
     if (d->n_frames > d->n_packets)
         return true;
@@ -143,7 +143,8 @@ static bool is_short(const struct decoder *d)
         return false;
     return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
            d->n_packets > 1 &&
-           (start > 0 ? d->t_end : d->t_end - start) < f->duration - SLACK(f->duration);
+           (start > 0 ? d->t_end : av_sat_sub64(d->t_end, start)) <
+               f->duration - SLACK(f->duration);
 }
 
 static bool is_interlaced(const AVFrame *f)

@@ -22,7 +22,8 @@
 #include "video/light.h"
 #include "video/pixels.h"
 
-#define MAX_FPS 240 /* what live streams tell beyond that is a unit of time */
+#define LATEST_NS (INT64_MAX / 2) /* after which a picture comes one after the last */
+#define MAX_FPS 240               /* what live streams tell beyond that is a unit of time */
 
 struct video_source {
     struct source base;
@@ -129,13 +130,16 @@ static void make_header(struct video_source *v)
 /* How many frames a film has, as far as it tells. */
 static uint64_t count_frames(const struct decoder *d, AVRational fps)
 {
+    int64_t n;
+
     if (d->live)
         return 0;
     if (d->n_frames > 0)
         return (uint64_t)d->n_frames;
     if (d->in.format->duration <= 0 || fps.num <= 0 || fps.den <= 0)
         return 0;
-    return (uint64_t)av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
+    n = av_rescale_q(d->in.format->duration, AV_TIME_BASE_Q, av_inv_q(fps));
+    return n > 0 ? (uint64_t)n : 0;
 }
 
 /* Says what of the film cannot go with its pictures, and @why. */
@@ -174,7 +178,7 @@ static void describe(struct video_source *v, const struct source_config *config)
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
     s->n_frames = count_frames(d, fps);
     v->tick = d->stream->time_base;
-    v->t_start_us = d->in.format->start_time == AV_NOPTS_VALUE ? 0 : d->in.format->start_time;
+    v->t_start_us = video_input_start_us(&d->in);
     if (d->live) {
         leave_out(v, "the input is live");
     } else if (config->fps.num && config->fps.den) {
@@ -282,19 +286,20 @@ static int network_open(struct source **ret, const struct source_config *config,
 /* When the picture is shown: what the file says, or else one after the last. */
 static int64_t shown_ns(struct video_source *v)
 {
-    const int64_t pts = v->frame->best_effort_timestamp, last_ns = v->lender.frame.t_show_ns;
+    const int64_t told_ns = video_ns(v->frame->best_effort_timestamp, v->tick, v->t_start_us);
+    const int64_t last_ns = v->lender.frame.t_show_ns;
     const struct fraction fps = v->base.fps;
     const int64_t one_ns = pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1);
-    int64_t t_ns = 0;
+    int64_t ret;
 
     if (v->base.live)
         return 0;
-    if (pts == AV_NOPTS_VALUE)
-        return v->next ? last_ns + one_ns : 0;
-    t_ns = av_rescale_q(pts, v->tick, (AVRational){1, NS_PER_S}) - v->t_start_us * NS_PER_US;
-    if (v->next && t_ns + v->shift_ns < last_ns - VIDEO_JUMP_NS)
-        v->shift_ns = last_ns + one_ns - t_ns;
-    return t_ns + v->shift_ns;
+    if (told_ns != INT64_MIN && v->next && told_ns + v->shift_ns < last_ns - VIDEO_JUMP_NS)
+        v->shift_ns = last_ns + one_ns - told_ns;
+    ret = told_ns == INT64_MIN ? INT64_MAX : told_ns + v->shift_ns;
+    if (ret < LATEST_NS)
+        return ret;
+    return v->next ? last_ns + one_ns : 0;
 }
 
 static int next_picture(struct video_source *v, struct error *err)

@@ -180,6 +180,32 @@ int video_input_read(struct video_input *in, AVPacket *packet)
     return av_read_frame(in->format, packet);
 }
 
+int64_t video_input_start_us(const struct video_input *in)
+{
+    return in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
+}
+
+static bool is_tame(int64_t ns)
+{
+    return ns > INT64_MIN / 8 && ns < INT64_MAX / 8;
+}
+
+int64_t video_ns(int64_t t, AVRational base, int64_t start_us)
+{
+    const AVRational ns = {1, NS_PER_S};
+    const int64_t start_ns = av_rescale(start_us, NS_PER_US, 1);
+    int64_t ret;
+
+    if (t == AV_NOPTS_VALUE)
+        return INT64_MIN;
+    ret = av_rescale_q(t, base, ns);
+    if (is_tame(ret) && is_tame(start_ns))
+        return ret - start_ns;
+    /* What begins centuries from 0 may be short all the same. */
+    ret = av_rescale_q(av_sat_sub64(t, av_rescale_q(start_us, AV_TIME_BASE_Q, base)), base, ns);
+    return is_tame(ret) ? ret : INT64_MIN;
+}
+
 bool video_input_live(const struct video_input *in)
 {
     const AVFormatContext *f = in->format;

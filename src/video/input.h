@@ -27,6 +27,13 @@ void video_input_close(struct video_input *in);
 /* As av_read_frame(), which a readable stop_fd ends, and a network that gives nothing for long. */
 int video_input_read(struct video_input *in, AVPacket *packet);
 
+/* When the input begins; 0 where it does not say. */
+int64_t video_input_start_us(const struct video_input *in);
+
+/* How long after @start_us time @t in units of @base is; INT64_MIN: it is none, or so far away that
+ * nothing could be calculated with it. What it returns may be added up twice. */
+int64_t video_ns(int64_t t, AVRational base, int64_t start_us);
+
 /* Whether it is like a camera: it goes on without an end, at its own pace. Over HTTP that is what
  * tells neither how long nor how large it is; any other network is live. */
 bool video_input_live(const struct video_input *in);

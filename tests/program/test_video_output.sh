@@ -175,6 +175,21 @@ END
     [ $? -lt 2 ] && [ "$(probe late.mkv stream=codec_type)" = 'video ' ] && ok || bad "a stream that turns up late"
 }
 
+# What begins centuries from 0 is as long as it is, and its sound fits its pictures.
+test_far_times() {
+    local offset
+    for offset in 9000000000 20000000000 200000000000 4000000000000; do
+        make -i film.mp4 -c copy -copyts -output_ts_offset $offset far.mkv
+        run 0 "$bilatcam" -i far.mkv -o out.mkv --filter none
+        python3 - "$(probe out.mkv packet=pts_time)" <<'END' && ok || bad "times of what begins at $offset s"
+import sys
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert len(times) > 60 and 0 <= min(times) and max(times) < 1.2, (len(times), min(times), max(times))
+END
+        says out.mkv 25 stream=nb_read_frames -count_frames -select_streams v
+    done
+}
+
 # What headers say of an AVI's frames is no promise, and chapters may be of what was cut off before.
 test_odd_headers() {
     local name
