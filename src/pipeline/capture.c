@@ -26,24 +26,21 @@
 
 static struct source_config config_of(const struct capture *c, const char *name, bool again)
 {
-    struct source_config config = {
+    const bool keep = again && !c->request.width;
+
+    return (struct source_config){
         .name = name,
-        .width = c->request.width,
-        .height = c->request.height,
+        .width = keep ? c->picture.width : c->request.width,
+        .height = keep ? c->picture.height : c->request.height,
         .fps = c->request.fps,
         .format = c->request.format,
         .depth = c->request.depth,
         .live_depth = c->request.live_depth,
+        .threads = c->request.threads,
         .again = again,
         .returns = *c->found != '\0',
         .stop_fd = c->wait_fd,
     };
-
-    if (again && !config.width) {
-        config.width = c->picture.width;
-        config.height = c->picture.height;
-    }
-    return config;
 }
 
 static void close_source(struct capture *c)

@@ -26,6 +26,7 @@ struct capture_request {
     struct fraction fps;             /* 0/0 = the source's choice */
     int format;                      /* enum frame_format; -1 = the source's choice */
     int depth, live_depth;           /* as in struct source_config */
+    int threads;                     /* likewise */
     int levels[2];                   /* as in struct stretch */
     const struct jpeg_device *jpegs; /* NULL: the CPU decodes all */
 };

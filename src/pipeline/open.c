@@ -96,6 +96,7 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
         .left_out = source ? source->left_out : NULL,
         .tick = tick,
         .encoder = p->settings.encoder,
+        .threads = p->settings.threads,
     };
 }
 

@@ -64,6 +64,7 @@ struct capture_request pipeline_capture_request(const struct settings *s)
         .format = s->format,
         .depth = wanted_depth(s, ops, false),
         .live_depth = wanted_depth(s, ops, true),
+        .threads = s->threads,
         .levels = {s->levels[0], s->levels[1]},
         .jpegs = engine_jpegs(engine_table),
     };

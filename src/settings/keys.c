@@ -232,7 +232,7 @@ const struct key key_table[] = {
      .default_text = "0",
      .max = 256,
      .help = "CPU threads of the simd engine; 0 is as many as the latency budget needs, one per "
-             "core at most"},
+             "core at most; a number is also the most that decode a video, and that encode one"},
     {.name = "autotune",
      .argument = "yes|no",
      .type = KEY_BOOL,

@@ -266,13 +266,22 @@ bool encoder_makes_rgb(const struct encoder *e)
     return e->planes != e->pixels && av_pix_fmt_desc_get(e->pixels)->flags & AV_PIX_FMT_FLAG_RGB;
 }
 
-int encoder_prepare(struct encoder *e, const struct frame *picture)
+/* libx265 makes threads for all processors beside those that it is told of. */
+static void limit_threads(struct encoder *e, int threads)
+{
+    const int most = threads ? threads : av_cpu_count();
+
+    e->context->thread_count = most < MAX_THREADS ? most : MAX_THREADS;
+    if (threads && !strcmp(e->codec->name, "libx265"))
+        (void)snprintf(e->x265, sizeof(e->x265), "pools=%d", threads);
+}
+
+int encoder_prepare(struct encoder *e, const struct frame *picture, int threads)
 {
     static const enum AVColorSpace spaces[] = {[COLOUR_BT601] = AVCOL_SPC_SMPTE170M,
                                                [COLOUR_BT709] = AVCOL_SPC_BT709,
                                                [COLOUR_BT2020] = AVCOL_SPC_BT2020_NCL,
                                                [COLOUR_RGB] = AVCOL_SPC_RGB};
-    const int threads = av_cpu_count();
     AVCodecContext *c = e->context = avcodec_alloc_context3(e->codec);
 
     if (!c)
@@ -280,7 +289,7 @@ int encoder_prepare(struct encoder *e, const struct frame *picture)
     c->width = picture->width;
     c->height = picture->height;
     c->pix_fmt = e->pixels;
-    c->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
+    limit_threads(e, threads);
     c->color_range = picture->colour.range == COLOUR_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     c->colorspace = spaces[picture->colour.matrix];
     if (encoder_makes_rgb(e)) {
@@ -292,20 +301,24 @@ int encoder_prepare(struct encoder *e, const struct frame *picture)
 
 void encoder_set_light(struct encoder *e, const struct light *light)
 {
-    if (!strcmp(e->codec->name, "libx265"))
-        light_for_x265(light, e->light, sizeof(e->light));
+    char text[160];
+
+    if (strcmp(e->codec->name, "libx265") != 0)
+        return;
+    light_for_x265(light, text, sizeof(text));
+    list_add(e->x265, sizeof(e->x265), ":", text);
 }
 
-/* Adds the light to what the user tells libx265 by options of its own. */
-static int add_light(const struct encoder *e, AVDictionary **options)
+/* Adds the user's to what libx265 is told by options of its own. */
+static int add_x265(const struct encoder *e, AVDictionary **options)
 {
-    const AVDictionaryEntry *own = av_dict_get(*options, "x265-params", NULL, 0);
-    char params[sizeof(e->options) + sizeof(e->light)];
+    const AVDictionaryEntry *users = av_dict_get(*options, "x265-params", NULL, 0);
+    char params[sizeof(e->options) + sizeof(e->x265)];
 
-    if (!*e->light)
+    if (!*e->x265)
         return 0;
-    (void)snprintf(params, sizeof(params), "%s%s%s", e->light, own ? ":" : "",
-                   own ? own->value : "");
+    (void)snprintf(params, sizeof(params), "%s%s%s", e->x265, users ? ":" : "",
+                   users ? users->value : "");
     return av_dict_set(options, "x265-params", params, 0);
 }
 
@@ -322,7 +335,7 @@ int encoder_start(struct encoder *e, const char *file, struct error *err)
                         e->codec->name);
         goto done;
     }
-    r = add_light(e, &options);
+    r = add_x265(e, &options);
     if (r >= 0)
         r = avcodec_open2(e->context, e->codec, &options);
     unknown = av_dict_get(options, "", NULL, AV_DICT_IGNORE_SUFFIX);

@@ -14,7 +14,7 @@ struct encoder {
     enum frame_format format;  /* what the sink takes for it, */
     bool rgb;                  /* which is planes of G', B' and R' */
     int depth;                 /* bits of a sample in planes, if the sink takes 16; else 0 */
-    char light[160];           /* what libx265 is told of the light in the pictures, or empty */
+    char x265[192];            /* what libx265 is told by options of its own, or empty */
     bool full;                 /* it takes full range alone */
     AVCodecContext *context;
 };
@@ -26,8 +26,9 @@ int encoder_choose(struct encoder *e, const struct sink_config *config, struct e
 /* Whether libswscale makes R'G'B' for it, of other colours or of planes. */
 bool encoder_makes_rgb(const struct encoder *e);
 
-/* Makes e->context, which the caller may change before encoder_start(). -ENOMEM. */
-int encoder_prepare(struct encoder *e, const struct frame *picture);
+/* Makes e->context, which the caller may change before encoder_start(). @threads encode at most, as
+ * many as suit it where that is 0. -ENOMEM. */
+int encoder_prepare(struct encoder *e, const struct frame *picture, int threads);
 
 /* Has those encoders that can say it with their pictures say what @light does. */
 void encoder_set_light(struct encoder *e, const struct light *light);

@@ -43,6 +43,7 @@ struct sink_config {
     const struct light *light; /* of that, for open alone; or NULL */
     const char *left_out;      /* as in struct source; or NULL */
     struct fraction tick; /* of what the frames' t_show_ns are multiples; 0/0: they have none */
+    int threads;          /* that encode, at most; 0 = the sink's choice */
     const char *encoder;  /* "NAME[:OPTIONS]"; "auto" or NULL = the sink's choice */
 };
 

@@ -392,7 +392,7 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
     r = encoder_choose(&v->encoder, config, err);
     if (!r) {
         set_picture(v, config);
-        r = encoder_prepare(&v->encoder, &v->base.picture);
+        r = encoder_prepare(&v->encoder, &v->base.picture, config->threads);
         r = r ? r : open_format(v, config->name);
         if (r)
             (void)error_set(err, r, "out of memory for %s", v->file);

@@ -17,12 +17,11 @@
 /* What a file of that duration may be shorter than its header says: some only estimate it. */
 #define SLACK(duration) (AV_TIME_BASE / 4 + (duration) / 64)
 
-static int open_codec(struct decoder *d, const char *file, struct error *err)
+static int open_codec(struct decoder *d, const char *file, int threads, struct error *err)
 {
     const AVCodec *codec = NULL;
     const int n = av_find_best_stream(d->in.format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
     const char *name;
-    int threads;
 
     if (n < 0 || d->in.format->streams[n]->disposition & AV_DISPOSITION_ATTACHED_PIC)
         return error_set(err, -EINVAL, "%s has no video", file);
@@ -41,7 +40,7 @@ static int open_codec(struct decoder *d, const char *file, struct error *err)
         return error_set(err, -ENOMEM, "out of memory for %s", file);
     d->codec->pkt_timebase = d->stream->time_base;
     d->codec->max_pixels = (int64_t)FRAME_MAX_SIDE * FRAME_MAX_SIDE;
-    threads = av_cpu_count();
+    threads = threads ? threads : av_cpu_count();
     d->codec->thread_count = threads < MAX_THREADS ? threads : MAX_THREADS;
     if (d->live) {
         /* Threads with a picture each hold back as many pictures. */
@@ -74,7 +73,7 @@ static int64_t count_frames(const struct decoder *d)
     return n && ret < d->stream->nb_frames ? ret : d->stream->nb_frames;
 }
 
-int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
+int decoder_open(struct decoder *d, const char *name, const char *file, int threads, int stop_fd,
                  struct error *err)
 {
     int r = video_input_open(&d->in, name, stop_fd, err);
@@ -82,7 +81,7 @@ int decoder_open(struct decoder *d, const char *name, const char *file, int stop
     if (r)
         return r;
     d->live = video_input_live(&d->in);
-    r = open_codec(d, file, err);
+    r = open_codec(d, file, threads, err);
     if (!r)
         d->n_frames = count_frames(d);
     return r;

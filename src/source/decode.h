@@ -25,10 +25,10 @@ struct decoder {
     int n_errors;      /* since then, without a picture */
 };
 
-/* @file is for messages; @stop_fd as for video_input_open(). @d stays where it is, and a failure
- * needs decoder_close(), too.
- * -ENOENT and so on: of the file; -EINVAL: there is no video in it that can be decoded. */
-int decoder_open(struct decoder *d, const char *name, const char *file, int stop_fd,
+/* @file is for messages; @threads decode at most, as many as suit it where that is 0; @stop_fd as
+ * for video_input_open(). @d stays where it is, and a failure needs decoder_close(), too. -ENOENT
+ * and so on: of the file; -EINVAL: there is no video in it that can be decoded. */
+int decoder_open(struct decoder *d, const char *name, const char *file, int threads, int stop_fd,
                  struct error *err);
 void decoder_close(struct decoder *d); /* accepts all zeros */
 

@@ -21,6 +21,7 @@
 struct reader {
     char name[SOURCE_NAME_MAX];
     char file[128];
+    int threads;
     struct decoder
         decoder; /* the thread's; of all once the first picture is there, till it goes on */
     struct bursts bursts; /* the thread's */
@@ -141,7 +142,7 @@ static void *reader_run(void *arg)
     struct reader *r = arg;
     struct decoder *d = &r->decoder;
     struct error err = {.text = ""};
-    int code = decoder_open(d, r->name, r->file, r->stop_fd, &err);
+    int code = decoder_open(d, r->name, r->file, r->threads, r->stop_fd, &err);
 
     if (!code)
         begin(r);
@@ -218,7 +219,7 @@ static int tell_end(const struct reader *r, struct error *err)
     return r->end_code;
 }
 
-int reader_open(struct reader **ret, const char *name, const char *file, int stop_fd,
+int reader_open(struct reader **ret, const char *name, const char *file, int threads, int stop_fd,
                 struct error *err)
 {
     struct reader *r;
@@ -226,6 +227,7 @@ int reader_open(struct reader **ret, const char *name, const char *file, int sto
 
     if (code)
         return error_set(err, code, "out of memory for %s", file);
+    r->threads = threads;
     code = start(r);
     if (code)
         (void)error_set(err, code, "cannot start a thread for %s", file);

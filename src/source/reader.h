@@ -9,7 +9,7 @@ struct reader;
 
 /* Returns when the first picture is there. @file is for messages. -ECANCELED: @stop_fd is readable;
  * -EIO, -EINVAL and so on as for decoder_open() and decoder_next(). */
-int reader_open(struct reader **ret, const char *name, const char *file, int stop_fd,
+int reader_open(struct reader **ret, const char *name, const char *file, int threads, int stop_fd,
                 struct error *err);
 
 /* What is read, until the first reader_take(). */

@@ -19,6 +19,7 @@ struct source_config {
     int format;          /* wanted enum frame_format; -1 = the source's choice */
     int depth;      /* bits of a sample, if it can choose: at most 8, or 0 = all that it has; */
     int live_depth; /* the same where it turns out to be live */
+    int threads;    /* that decode a film, at most; 0 = the source's choice */
     bool again;     /* reopening: what differs from the request is not logged */
     bool returns;   /* one that was open before is to come back */
     int stop_fd;    /* readable while read must return -ECANCELED: at a stop, or for a look */

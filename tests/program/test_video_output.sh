@@ -318,6 +318,35 @@ test_stopped() {
 }
 large_beside() { [ -n "$(find . -name '.bilatcam-*-real.mp4' -size +100k)" ]; }
 
+# threads OPTION...: how many there are once all run, and nobody reads standard output.
+threads() {
+    rm -f pipe said
+    mkfifo pipe
+    "$bilatcam" "$@" --engine reference -o - >pipe 2>said </dev/null &
+    exec 4<pipe
+    wait_until all_run $!
+    find "/proc/$!/task" -mindepth 1 -maxdepth 1 | wc -l
+    kill $!
+    exec 4<&-
+    wait $!
+}
+
+all_run() { grep -qsx capture "/proc/$1/task"/*/comm; } # the last one that starts
+
+# A number of threads is one for the decoder and the encoder, too.
+test_threads() {
+    local one six encoder
+    make -f lavfi -i testsrc2=s=640x480:r=25:d=8 -c:v libx264 -pix_fmt yuv420p long.mp4
+    one=$(threads -i long.mp4 --threads 1)
+    six=$(threads -i long.mp4 --threads 6)
+    [ "$six" -ge $((one + 5)) ] && ok || bad "threads that decode: $one and $six"
+    for encoder in libx264 libx265:x265-params=log-level=none; do
+        one=$(threads -i test: --threads 1 -o out.mkv --encoder "$encoder")
+        six=$(threads -i test: --threads 6 -o out.mkv --encoder "$encoder")
+        [ "$six" -ge $((one + 3)) ] && ok || bad "threads of $encoder: $one and $six"
+    done
+}
+
 # A live picture keeps the times of the camera: frames 10 ms apart are in a film that runs as long.
 test_live() {
     run 0 "$bilatcam" -i test: --size 64x48 --fps 20 --frames 20 -o out.mkv
