@@ -109,9 +109,13 @@ int video_output_open(struct video_output *out, const char *name, struct error *
     *out = (struct video_output){.fd = -1};
     r = choose_names(out, name);
     if (!r) {
-        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+        /* In a folder that others write to, that name may be a link of theirs. */
+        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         r = out->fd < 0 ? -errno : 0;
     }
+    if (r == -EEXIST)
+        return error_set(err, r, "cannot write '%.120s': '%.160s' is in the way; remove it", name,
+                         out->beside);
     if (r)
         return error_set(err, r, "cannot write '%.120s': %s", name,
                          r == -EINVAL ? "it is no file" : strerror(-r));

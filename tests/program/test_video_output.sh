@@ -267,6 +267,20 @@ test_refused() {
     no_remains
 }
 
+# What has the name of the file beside it is not written to, nor through: a link or a file. The shell
+# that makes it has the number that the program gets.
+test_in_the_way() {
+    local what
+    echo old >other
+    for what in 'ln -s other' 'ln other'; do
+        # shellcheck disable=SC2016 # it is for the other shell
+        run 1 sh -c "$what"' ".bilatcam-$$-way.mp4"; exec "$@"' way "$bilatcam" -i film.mp4 -o way.mp4
+        expect err "^bilatcam: cannot write 'way.mp4': '.*\.bilatcam-[0-9]+-way.mp4' is in the way; remove it$" "$what"
+        [ "$(cat other)" = old ] && [ ! -e way.mp4 ] && ok || bad "what was in the way ($what) is written to"
+        rm -f .bilatcam-*
+    done
+}
+
 # kept ENDING WHY COMMAND...: a film that fills its 600 KB ends with what was whole, and plays.
 kept() {
     local n
