@@ -26,17 +26,39 @@ static int find(const uint32_t bins[BINS], int first, int by, uint32_t enough)
     return first;
 }
 
-static void follow(struct stretch *s, const struct frame *f)
+/* The bins of the darkest and the brightest pixels. */
+static void find_both(const struct frame *f, int *ret_low, int *ret_high)
 {
+    const bool words = format_table[f->format].bytes > 1;
     const uint32_t beyond = (uint32_t)(f->width * f->height / SHARE);
     uint32_t bins[BINS] = {0};
-    double low, high;
 
-    for (int y = 0; y < f->height; y++)
+    for (int y = 0; y < f->height; y++) {
+        const uint8_t *bytes = f->plane[0] + (size_t)y * f->stride[0];
+
         for (int x = 0; x < f->width; x++)
-            bins[row_of(f, y)[x] / 16]++;
-    low = 16.0 * find(bins, 0, 1, beyond);
-    high = 16.0 * find(bins, BINS - 1, -1, beyond) + 15.0;
+            bins[words ? row_of(f, y)[x] / 16 : bytes[x] * 16]++;
+    }
+    *ret_low = find(bins, 0, 1, beyond);
+    *ret_high = find(bins, BINS - 1, -1, beyond);
+}
+
+double stretch_share(const struct frame *f)
+{
+    int low, high;
+
+    find_both(f, &low, &high);
+    return (double)(high - low) / BINS;
+}
+
+static void follow(struct stretch *s, const struct frame *f)
+{
+    double low, high;
+    int darkest, brightest;
+
+    find_both(f, &darkest, &brightest);
+    low = 16.0 * darkest;
+    high = 16.0 * brightest + 15.0;
     s->low += (low - s->low) * (s->known ? FOLLOW : 1.0);
     s->high += (high - s->high) * (s->known ? FOLLOW : 1.0);
     s->known = true;

@@ -13,3 +13,6 @@ struct stretch {
 
 /* In place; a frame that is not FRAME_GREY16 is left alone. */
 void stretch_frame(struct stretch *s, const struct frame *f);
+
+/* How far the brightest and the darkest pixels of grey picture @f are from each other, of 1. */
+double stretch_share(const struct frame *f);

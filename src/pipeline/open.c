@@ -74,6 +74,15 @@ static bool single_taken(const struct pipeline *p, const char *but)
     return false;
 }
 
+/* Whether the source's grey has more than 8 bits, and is shown as it comes. */
+static bool unstretched(const struct pipeline *p)
+{
+    const struct source *s = p->stages.capture.source;
+
+    return s && !p->settings.levels[1] && p->settings.depth == DEPTH_AUTO &&
+           (s->format == FRAME_GREY16 || (s->format == FRAME_GREY && s->reduced));
+}
+
 static struct sink_config sink_request(const struct pipeline *p, const char *name)
 {
     const struct source *source = p->stages.capture.source;
@@ -85,6 +94,7 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
         .picture = p->stages.capture.picture,
         .format = p->settings.output_format,
         .depth = source ? source->depth : 0,
+        .unstretched = unstretched(p),
         .fps = p->stages.capture.fps,
         .pace = !stream_live(p->stages.stream),
         .single_taken = single_taken(p, name),

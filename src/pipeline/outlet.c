@@ -8,6 +8,10 @@
 #include "base/log.h"
 #include "picture/card.h"
 #include "picture/convert.h"
+#include "picture/stretch.h"
+
+#define NARROW (1.0 / 16) /* of all levels, in which hardly anything is seen */
+#define N_NARROW 10       /* pictures in a row that use few levels, before that is told */
 
 /* Makes the frames in the layout of @o->picture. */
 static int make_frames(struct outlet *o)
@@ -205,12 +209,35 @@ static const struct frame *fit(struct outlet *o, const struct frame *f, struct f
     return scratch;
 }
 
+/* A sensor of 16 bits may fill so few of them that 8 show nothing. The first pictures tell; a
+ * single one may just be dark. */
+static void look_at_levels(struct outlet *o, const struct frame *f)
+{
+    double share;
+
+    if (o->n_narrow < 0 || !o->config.unstretched || o->ops->discards ||
+        format_table[o->picture.format].bytes > 1)
+        return;
+    share = stretch_share(f);
+    if (share <= 0.0)
+        return;
+    o->n_narrow = share < NARROW ? o->n_narrow + 1 : -1;
+    if (o->n_narrow < N_NARROW)
+        return;
+    o->n_narrow = -1;
+    if (stream_first_hint(o->stream))
+        log_warning(
+            "the pictures use less than 1/16 of their levels of 16 bits, and hardly show in "
+            "8: try --levels auto");
+}
+
 int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,
                  struct error *err)
 {
     if (!available(o))
         return -EAGAIN;
     o->shown_state = -1;
+    look_at_levels(o, f);
     f = fit(o, f, &o->scratch);
     if (before)
         before = o->sink->ops->compare ? fit(o, before, &o->scratch_before) : NULL;

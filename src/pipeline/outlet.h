@@ -22,6 +22,7 @@ struct outlet {
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
 
+    int n_narrow; /* pictures so far, all of which use few of their levels; -1: one does not */
     struct device_retry retry; /* of a lost sink */
     char trouble[320];         /* why it is lost; else empty */
 };

@@ -22,6 +22,7 @@ struct stream {
 
     pthread_mutex_t lock; /* guards the rest */
     int result;
+    bool hinted; /* stream_first_hint() was asked */
     struct filter_request request;
     bool holds[STREAM_ASLEEP + 1]; /* by reason */
     unsigned device_changes;
@@ -116,6 +117,17 @@ void stream_fail(struct stream *s, int code, const struct error *err)
         s->result = code;
     unlock(s);
     log_error("%s", err->text);
+}
+
+bool stream_first_hint(struct stream *s)
+{
+    bool ret;
+
+    lock(s);
+    ret = !s->hinted;
+    s->hinted = true;
+    unlock(s);
+    return ret;
 }
 
 int stream_result(struct stream *s)

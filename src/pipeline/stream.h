@@ -43,6 +43,9 @@ bool stream_stopping(const struct stream *s);
 
 /* Logs an error, and keeps the first of the run, which is the result. */
 void stream_fail(struct stream *s, int code, const struct error *err);
+
+/* Whether nobody asked that before: what several outputs find out is told once. */
+bool stream_first_hint(struct stream *s);
 int stream_result(struct stream *s);
 
 /* --- what stays as it is while the stages run --- */

@@ -32,6 +32,7 @@ struct sink_config {
     struct frame picture; /* format, size and colour of the frames to come; no planes */
     int format;           /* wanted enum frame_format of the output; -1 = the sink's choice */
     int depth;            /* as in struct source, of pictures of 16 bits */
+    bool unstretched;     /* grey of more than 8 bits, of which nobody chose levels or bits */
     struct fraction fps;  /* 0/0 = unknown */
     bool pace;            /* frames come as fast as they can: the sink keeps the rate */
     int stop_fd;          /* readable once write must not wait any more */

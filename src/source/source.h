@@ -33,6 +33,7 @@ struct source {
     int width, height;
     struct colour colour;
     int depth;            /* bits that a sample of 16 has of the source; 0: all, or 8 */
+    bool reduced;         /* it has more bits than 8, to which it takes them */
     struct fraction fps;  /* 0/0 where the source does not know */
     struct fraction tick; /* s, of what the frames' t_show_ns are multiples; 0/0: they have none */
     bool live;            /* frames come at their own pace and untaken ones are lost */

@@ -173,6 +173,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->height = v->lender.frame.height;
     s->colour = v->lender.frame.colour;
     s->depth = v->lender.depth;
+    s->reduced = v->lender.reduced;
     light_of(v->frame, &s->light);
     if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};

@@ -45,6 +45,40 @@ END
 }
 colour_space() { head -n 1 "$1" | grep -o ' C[0-9a-z]*'; }
 
+# Pictures of a sensor that fills few of its 16 bits do not show in 8, which is told once, if they are
+# more than a few and nobody chose.
+test_narrow_levels() {
+    local options n most wanted file
+    while read -r n most wanted options; do
+        python3 - "$n" "$most" <<'END'
+import struct, sys
+n, most = map(int, sys.argv[1:])
+with open("sensor.y4m", "wb") as f:
+    f.write(b"YUV4MPEG2 W64 H48 F25:1 Cmono16\n")
+    for i in range(n):
+        if i == 0:
+            f.write(b"FRAME\n" + bytes(6144))
+        f.write(b"FRAME\n" + struct.pack("<3072H", *((20000 + (x * 37 + i) % most) for x in range(3072))))
+END
+        make -i sensor.y4m -c:v ffv1 -pix_fmt gray16le sensor.mkv
+        for file in sensor.y4m sensor.mkv; do
+            # shellcheck disable=SC2086 # several options
+            run 0 "$bilatcam" -i $file --filter none $options
+            [ "$(grep -c 'hardly show in 8: try --levels auto$' err)" = "$wanted" ] && ok ||
+                bad "a hint of $n pictures of $most levels in $file with $options"
+        done
+    done <<'END'
+20 1000 1 -o out.y4m --output-format yu12
+20 1000 1 -o out.y4m -o out.mkv --output-format yu12 --encoder ffv1
+9 1000 0 -o out.y4m --output-format yu12
+20 9000 0 -o out.y4m --output-format yu12
+20 1000 0 -o out.y4m --output-format yu12 --levels auto
+20 1000 0 -o out.y4m --output-format yu12 --depth 8
+20 1000 0 -o out.y4m
+20 1000 0 -o null:
+END
+}
+
 # What a film of a high dynamic range says of its light is in the new one: of the file and, by
 # libx265, of its pictures, beside what else libx265 is told.
 test_light() {
