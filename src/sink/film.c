@@ -188,6 +188,14 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
     int r = video_input_open(&f->in, name, stop_fd, err);
     int n;
 
+    if (r && r != -ECANCELED && is_url(name)) {
+        const struct error why = *err;
+
+        return error_set(err, r,
+                         "%s (a second time, for its sound and subtitles; with --fps they "
+                         "are left out)",
+                         why.text);
+    }
     if (r)
         return r;
     (void)url_public(name, shown, sizeof(shown));

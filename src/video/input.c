@@ -133,6 +133,37 @@ static int open_format(struct video_input *in, const char *url)
     return r;
 }
 
+/* Whether the file only names others. That libav cannot read it has odd reasons then. */
+static bool is_list(const struct video_input *in)
+{
+    static const char *const marks[] = {"#EXTM3U", "ffconcat version", "<MPD"};
+    char text[512];
+    const ssize_t n = in->fd < 0 ? -1 : pread(in->fd, text, sizeof(text) - 1, 0);
+    bool ret = false;
+
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        ret |= strstr(text, marks[i]) != NULL;
+    return ret;
+}
+
+static int tell_unread(const struct video_input *in, int code, const char *shown, struct error *err)
+{
+    char why[AV_ERROR_MAX_STRING_SIZE];
+
+    if (is_list(in))
+        return error_set(err, -EINVAL,
+                         "cannot read '%s': it is a list of other files, none of which is opened "
+                         "for it; give one of them, or the URL of the list",
+                         shown);
+    if (in->fd < 0 && code == AVERROR(EIO))
+        return error_set(err, code, "cannot read '%s': no such host, or it broke off", shown);
+    return error_set(err, video_errno(code), "cannot read '%s': %s", shown,
+                     video_strerror(code, why, sizeof(why)));
+}
+
 static int check_scheme(const char *url, const char *name, struct error *err)
 {
     char scheme[16];
@@ -148,8 +179,8 @@ static int check_scheme(const char *url, const char *name, struct error *err)
 
 int video_input_open(struct video_input *in, const char *name, int stop_fd, struct error *err)
 {
-    char why[AV_ERROR_MAX_STRING_SIZE], shown[128];
     const bool url = is_url(name);
+    char shown[128];
     int r;
 
     /* What it would print names no file, and says what users cannot use. */
@@ -162,12 +193,7 @@ int video_input_open(struct video_input *in, const char *name, int stop_fd, stru
         r = open_format(in, url ? name : NULL);
         if (r >= 0)
             r = avformat_find_stream_info(in->format, NULL);
-        if (r < 0 && url && r == AVERROR(EIO))
-            (void)error_set(err, r, "cannot read '%s': no such host, or it broke off", shown);
-        else if (r < 0)
-            (void)error_set(err, r, "cannot read '%s': %s", shown,
-                            video_strerror(r, why, sizeof(why)));
-        r = r < 0 ? video_errno(r) : 0;
+        r = r < 0 ? tell_unread(in, r, shown, err) : 0;
     }
     if (r)
         video_input_close(in);

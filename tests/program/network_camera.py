@@ -112,6 +112,11 @@ class Http(Handler):
         self.answer(b"200 OK", b"Content-Length: %d" % len(data))
         self.wfile.write(data if self.visit == 1 else data[:len(data) * 2 // 3])
 
+    def serve_single(self, path, headers):  # one connection for each
+        if self.visit > 1:
+            return self.answer(b"503 Service Unavailable")
+        self.serve_plain(path, headers)
+
     def serve_stuck(self, path, headers):
         data = contents("film.mp4")
         self.answer(b"200 OK", b"Content-Length: %d" % len(data))

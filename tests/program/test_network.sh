@@ -79,6 +79,9 @@ test_damaged_films() {
     told 1 -i "$base/once.mp4" -o ours.mkv --radius 1 --stats stats.json
     expect err "'ours.mkv' has no sound and subtitles from [0-9.]+ s on" 'sound that is cut off'
     expect stats.json '"frames_out": 25,' 'pictures beside sound that is cut off'
+    told 1 -i "$base/single.mp4" -o ours.mkv --radius 1
+    expect err "cannot read '.*single.mp4': .*5XX.* \(a second time, for its sound and subtitles; with --fps they are left out\)$" 'a server that gives all once'
+    told 0 -i "$base/single-2.mp4" -o ours.mkv --radius 1 --fps 25
     start -i "$base/stuck.mp4" -o stuck.mkv --radius 1
     wait_for asked '^/stuck' && sleep 1
     stop_well

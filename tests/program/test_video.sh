@@ -265,9 +265,9 @@ test_playlist() {
     local name
     for name in "$dir/film.mp4" film.mp4 file:film.mp4 http://127.0.0.1:9/film.mp4; do
         printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n' "$name" >list.m3u8
-        refused 1 "list.m3u8" "$bilatcam" -i list.m3u8 -o null:
+        refused 1 "cannot read 'list.m3u8': it is a list of other files, none of which is opened" "$bilatcam" -i list.m3u8 -o null:
         printf "ffconcat version 1.0\nfile '%s'\n" "$name" >list.ffconcat
-        refused 1 "list.ffconcat" "$bilatcam" -i list.ffconcat -o null:
+        refused 1 "cannot read 'list.ffconcat': it is a list of other files, none of which is opened" "$bilatcam" -i list.ffconcat -o null:
     done
 }
 
