@@ -67,6 +67,7 @@ struct time_noise {
     uint32_t changed; /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
     uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], left[TIME_CLASSES + 1][TIME_BINS];
+    uint32_t flat[TIME_CLASSES + 1];
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */

@@ -10,6 +10,9 @@
 #define LANE_BINS (TIME_BINS / 32)
 #define SEEN 4 /* the first bin of blocks that a camera saw; all those before are in lane 0 */
 #define ENOUGH_BLOCKS 12
+#define QUANTILE 0.06
+#define QUANTILE_TO_MEAN 1.2
+#define FLAT_PART 3
 
 /* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
 struct class_counts {
@@ -40,11 +43,11 @@ static __device__ double bin_low(double bin)
            __hiloint2double((octave - 6 + 1023) << 20, 0); /* 2^(octave - 6) */
 }
 
-/* 1.2 times the 6 % quantile; in all lanes. One division for all of them, because the code of a
- * single thread block has to come from far. */
-static __device__ double low_variance(const class_counts &k, int lane)
+/* The variance of which @share of all blocks have less; in all lanes. One division for all of them,
+ * because the code of a single thread block has to come from far. */
+static __device__ __noinline__ double quantile(const class_counts &k, double share, int lane)
 {
-    const double wanted = 0.06 * k.all;
+    const double wanted = share * k.all;
     const uint32_t least = uint32_t(ceil(wanted));
     uint32_t upto = k.before, before = 0, own = 0;
     int at = 0;
@@ -60,7 +63,7 @@ static __device__ double low_variance(const class_counts &k, int lane)
     const double found = bin_low(at + (wanted - before) / max(own, 1u));
     const uint32_t who = __ballot_sync(0xffffffffu, own);
 
-    return who ? 1.2 * __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
+    return who ? __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
 }
 
 /* What is known of the noise, what the frame says of each class, and of the share that is left. */
@@ -70,6 +73,9 @@ struct measured {
     bool is_new;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
+    /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
+    uint32_t flat[TIME_CLASSES];
+    double uneven[TIME_CLASSES];
     unsigned long long blocks[TIME_CLASSES], left[TIME_CLASSES]; /* where no more than noise was */
 };
 
@@ -159,6 +165,21 @@ static __device__ bool is_drawn(const measured &m, int lane)
     return more > 0;
 }
 
+/* noise_raise() of measure_uneven(). For a whole warp. */
+static __device__ double raise_of(const measured &m, int lane)
+{
+    const int c = lane % TIME_CLASSES;
+    uint32_t flat = m.flat[c], all = m.n[c];
+    double uneven = m.uneven[c];
+
+    for (int away = 1; away < TIME_CLASSES; away *= 2) {
+        flat += __shfl_xor_sync(0xffffffffu, flat, away);
+        all += __shfl_xor_sync(0xffffffffu, all, away);
+        uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
+    }
+    return noise_raise(flat && FLAT_PART * flat >= all ? uneven / flat : 0.0);
+}
+
 /* Several classes in one, for a picture in which none has enough; how many blocks there are. */
 static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int first, int last,
                                                         int lane, double *ret)
@@ -171,7 +192,7 @@ static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int
             all.bin[i] += k.bin[i];
     }
     add_before(all, lane);
-    *ret = low_variance(all, lane);
+    *ret = QUANTILE_TO_MEAN * quantile(all, QUANTILE, lane);
     return all.all;
 }
 
@@ -202,18 +223,23 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t left[LANE_BINS], n_all = 1;
     class_counts k;
-    const uint32_t drawn = load_class(*j.noise, warp, lane, k);
-    double now;
+    const uint32_t drawn = load_class(*j.noise, warp, lane, k), flat = __ldcg(&j.noise->flat[warp]);
+    double now, median;
     int nearest;
 
     for (int i = 0; i < LANE_BINS; i++)
         left[i] = __ldcg(&j.noise->left[warp][lane * LANE_BINS + i]);
     add_before(k, lane);
-    now = low_variance(k, lane);
+    now = quantile(k, QUANTILE, lane);
+    median = quantile(k, 0.5, lane);
     if (lane == 0) {
-        m.own[warp] = now;
+        const bool is_flat = k.all >= ENOUGH_BLOCKS && 2 * flat >= k.all;
+
+        m.own[warp] = QUANTILE_TO_MEAN * now;
         m.n[warp] = k.all;
         m.drawn[warp] = drawn;
+        m.flat[warp] = is_flat ? k.all : 0;
+        m.uneven[warp] = is_flat ? k.all * median / now : 0.0;
     }
     __syncthreads();
     nearest = nearest_class(m, warp, lane);
@@ -224,7 +250,7 @@ static __device__ bool take_counts(const time_job &j, measured &m)
         if (!n_all && m.n_frames < 2) /* else it is too dark to tell */
             n_all = variance_of_all(*j.noise, TIME_CLASSES, TIME_CLASSES, lane, &now);
     } else {
-        now = m.own[nearest];
+        now = raise_of(m, lane) * m.own[nearest];
     }
     if (lane == 0)
         m.now[warp] = now;
@@ -273,6 +299,8 @@ static __device__ void keep(const time_job &j, const measured &m)
 
     for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
         n.blocks[0][k] = n.left[0][k] = 0;
+    if (i <= TIME_CLASSES)
+        n.flat[i] = 0;
     if (i < TIME_CLASSES) {
         j.report->variance[i] = n.variance[i] = m.variance[i];
         n.low[i] = m.low[i];

@@ -294,6 +294,8 @@ static __device__ __forceinline__ void count(const time_job &j, const int64_t sp
     const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32, bin = bin_of(variance);
 
     atomicAdd(&j.noise->blocks[c][bin], 1u);
+    if (j.goes_on && spread[STILL] <= 85 * spread[MOVED])
+        atomicAdd(&j.noise->flat[c], 1u);
     if (share)
         atomicAdd(&j.noise->left[c][bin], share);
 }

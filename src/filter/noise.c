@@ -5,6 +5,7 @@
 
 #define QUANTILE 0.06
 #define QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
+#define FLAT_PART 3          /* of all blocks that must be in flat classes to tell anything */
 #define ENOUGH_BLOCKS 12
 #define SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define UNKNOWN_VARIANCE 75.0
@@ -64,17 +65,36 @@ void noise_init(struct noise *n)
         n->variance[c] = UNKNOWN_VARIANCE;
 }
 
+/* How much higher than their quantile the median of all blocks is, where most of a class is flat:
+ * the mean over these classes. 0: there is too little of them. */
+static double measure_uneven(const struct noise_sums *sums)
+{
+    double sum = 0.0, flat = 0.0, all = 0.0;
+
+    for (int c = 0; c < NOISE_CLASSES; c++) {
+        const uint64_t n = count_seen(sums->blocks[c]);
+
+        all += (double)n;
+        if (n >= ENOUGH_BLOCKS && 2 * (uint64_t)sums->flat[c] >= n) {
+            sum += (double)n * quantile(sums->blocks[c], 0.5) / quantile(sums->blocks[c], QUANTILE);
+            flat += (double)n;
+        }
+    }
+    return FLAT_PART * flat >= all && flat > 0.0 ? sum / flat : 0.0;
+}
+
 /* What this picture says of each class; a class with few blocks is like its nearest. False: there
  * are not enough blocks at all. */
 static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
 {
+    const double factor = QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums));
     double own[NOISE_CLASSES];
     bool enough[NOISE_CLASSES], any = false;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
         enough[c] = count_seen(sums->blocks[c]) >= ENOUGH_BLOCKS;
         any = any || enough[c];
-        own[c] = QUANTILE_TO_MEAN * quantile(sums->blocks[c], QUANTILE);
+        own[c] = factor * quantile(sums->blocks[c], QUANTILE);
     }
     for (int c = 0; c < NOISE_CLASSES; c++)
         for (int away = 0, found = 0; any && !found; away++)

@@ -7,9 +7,11 @@
  * variance of that is noise, the rest motion that was missed) and its own variance about a plane
  * (noise and texture). The smaller of the two counts. Noise depends on brightness, so blocks are
  * sorted into classes by their mean luma; in each class the blocks with the least variance are the
- * ones where nothing but noise was measured: their 6 % quantile, times 1.2. Blocks without any are
- * drawn, not seen by a camera: they are left out, or where they are more than half of a picture, it
- * has no noise.
+ * ones where nothing but noise was measured: their 6 % quantile, times 1.2. That is too low where
+ * noise is uneven, as compression and noise that neighbours share make it: how far the median is
+ * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
+ * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
+ * picture, it has no noise.
  *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
@@ -32,6 +34,9 @@ struct noise_sums {
     /* The share of each block's variance that is left in means of 4x4 pixels, weighed 1 3 3 1 both
      * ways, times NOISE_SHARE, added up; none in a first picture. */
     uint32_t share[NOISE_CLASSES + 1][NOISE_BINS];
+    /* The blocks whose own variance is at most twice what was measured between the pictures: there
+     * is nothing but noise in them. None in a first picture. */
+    uint32_t flat[NOISE_CLASSES + 1];
 };
 
 struct noise {

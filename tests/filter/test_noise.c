@@ -206,6 +206,50 @@ static void test_breaks(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / (36 - 0.15 * 24), 95, 107);
 }
 
+/* The estimate after two pictures of 100 blocks in each of @n classes, whose variance goes evenly
+ * from 20 to 60; of @n_flat classes so many blocks are flat. */
+static double estimate_uneven(int n, int n_flat, uint32_t flat)
+{
+    struct noise_sums first = {0}, sums = {0};
+    struct noise noise;
+
+    for (int c = 0; c < n; c++)
+        add(&sums, c, 100, 20.0, 60.0, 0.2);
+    first = sums;
+    for (int c = 0; c < n_flat; c++)
+        sums.flat[c] = flat;
+    noise_init(&noise);
+    noise_update(&noise, &first, NOISE_FIRST);
+    noise_update(&noise, &sums, NOISE_NEXT);
+    for (int c = 0; c < NOISE_CLASSES; c++) /* all alike */
+        assert_true(fabs(noise.variance[c] - noise.variance[0]) < 0.01);
+    return noise.variance[0];
+}
+
+/* Noise that is not alike in all blocks has more than the quietest show; but what is textured or
+ * moves looks so, too, so it counts only where enough is flat. */
+static void test_uneven(void **state)
+{
+    (void)state;
+    assert_in_range(100 * estimate_uneven(3, 3, 100), 3800, 4300); /* the mean is 40 */
+    assert_in_range(100 * estimate_uneven(3, 3, 51), 3800, 4300);
+    assert_in_range(100 * estimate_uneven(3, 1, 51), 3800, 4300);
+    assert_in_range(100 * estimate_uneven(3, 3, 49), 2600, 2800); /* 1.2 times the quantile */
+    assert_in_range(100 * estimate_uneven(4, 1, 100), 2600, 2800);
+    assert_in_range(100 * estimate_uneven(3, 0, 0), 2600, 2800);
+}
+
+/* Nothing for white noise, and never more than half. */
+static void test_raise(void **state)
+{
+    (void)state;
+    assert_true(noise_raise(0.0) == 1.0);
+    assert_true(noise_raise(1.11) == 1.0);
+    assert_in_range(100 * noise_raise(1.3), 125, 140);
+    assert_true(noise_raise(1.5) == 1.5);
+    assert_true(noise_raise(100.0) == 1.5);
+}
+
 /* Another light: what stays far above is believed, after longer where it may be motion. */
 static void test_rises(void **state)
 {
@@ -294,6 +338,8 @@ int main(void)
         cmocka_unit_test(test_least_share),
         cmocka_unit_test(test_repeated_pictures),
         cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_raise),
         cmocka_unit_test(test_rises),
         cmocka_unit_test(test_share_of_light),
         cmocka_unit_test(test_slack),

@@ -100,7 +100,7 @@ static void test_camera(void **state)
         assert_int_equal(bursts_due(&b, shown_ns, t_ns), t_ns);
     }
     assert_false(b.paced);
-    /* One that takes a picture only now and then. */
+    /* One that takes a picture every two seconds. */
     for (int i = 0; i < 100; i++)
         assert_int_equal(bursts_due(&b, i * 2000 * MS, i * 2000 * MS), i * 2000 * MS);
 }

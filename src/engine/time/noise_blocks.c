@@ -139,14 +139,17 @@ void noise_count(struct noise_sums *sums, const struct noise_form *f,
 {
     const int luma = (int)(still->s[0] / (SIDE * SIDE));
     const int class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
-    double variance = (double)spread(f, still, SIDE * SIDE, true) / (85.0 * 65536.0 * Q_SCALE);
+    const int64_t own = spread(f, still, SIDE * SIDE, true);
+    double variance = (double)own / (85.0 * 65536.0 * Q_SCALE);
     uint32_t share = 0;
     int bin;
 
     if (moved) {
-        variance = fmin(variance,
-                        (double)spread(f, moved, SIDE * SIDE, false) / (2.0 * 65536.0 * Q_SCALE));
+        const int64_t apart = spread(f, moved, SIDE * SIDE, false);
+
+        variance = fmin(variance, (double)apart / (2.0 * 65536.0 * Q_SCALE));
         share = share_of(f, moved, smoothed);
+        sums->flat[class] += own <= 85 * apart;
     }
     bin = noise_bin(variance);
     sums->blocks[class][bin]++;

@@ -10,9 +10,9 @@
  *          u = -15, -13 .. 15, and B_i likewise over rows:
  *              variance_ij = (n S_ij - S_i S_j - (A_i A_j + B_i B_j) / 85) / n^2
  * Both are taken to R'G'B' by the sum over i, j of Q_ij variance_ij with Q = M^T M, rounded to
- * 1/4096. The smaller one is counted in noise_bin() of it. The share that E of average.h leaves
- * is that of `moved`, over the 6x6 cells whose neighbours are in the block. Blocks that reach past
- * the edge are left out. */
+ * 1/4096. The smaller one is counted in noise_bin() of it; where `still` is at most twice `moved`
+ * the block is flat. The share that E of average.h leaves is that of `moved`, over the 6x6 cells
+ * whose neighbours are in the block. Blocks that reach past the edge are left out. */
 #include "engine/time/motion.h"
 #include "filter/noise.h"
 

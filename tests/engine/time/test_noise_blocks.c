@@ -40,8 +40,21 @@ static double clean(enum scene scene, int component, double x, double y)
     }
 }
 
-/* Noise of deviation @sigma in each sample of Y, U, V; @smooth: of neighbours, too. */
-static void paint(struct frame *f, enum scene scene, double dx, double sigma, bool smooth,
+enum kind {
+    PLAIN,
+    SMOOTH, /* of neighbours, too */
+    UNEVEN, /* the variance of a block is 0.5 to 1.5 times the mean */
+};
+
+static double deviation_at(enum kind kind, double x, double y)
+{
+    const int block = (int)(x / 16.0) * 7 + (int)(y / 16.0) * 5;
+
+    return kind == UNEVEN ? sqrt(0.5 + block % 11 / 10.0) : 1.0;
+}
+
+/* Noise of deviation @sigma in each sample of Y, U, V. */
+static void paint(struct frame *f, enum scene scene, double dx, double sigma, enum kind kind,
                   uint64_t seed)
 {
     static double noise[HEIGHT + 2][WIDTH + 2];
@@ -57,8 +70,9 @@ static void paint(struct frame *f, enum scene scene, double dx, double sigma, bo
             for (int x = 0; x < s.width; x++) {
                 double n = noise[y + 1][x + 1], v;
 
-                if (smooth) /* 2x2 sums, of unit variance */
+                if (kind == SMOOTH) /* 2x2 sums, of unit variance */
                     n = (n + noise[y][x + 1] + noise[y + 1][x] + noise[y][x]) / 2.0;
+                n *= deviation_at(kind, scale * x, y);
                 v = clean(scene, c, scale * x - dx, y * scale) + sigma * n;
                 s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step] =
                     (uint8_t)fmin(fmax(floor(v + 0.5), 0.0), 255.0);
@@ -132,14 +146,15 @@ static void test_true_noise(void **state)
         enum frame_format format;
         enum scene scene;
         double speed; /* luma samples a frame */
-        bool smooth;
+        enum kind kind;
         int low, high; /* the variance found, in percent of the true one */
     } cases[] = {
-        {FRAME_YUYV, SHADED, 45, false, 80, 160}, /* faster than the search reaches */
-        {FRAME_YUYV, FLAT, 0, false, 90, 120},    {FRAME_YUYV, SHADED, 0, false, 85, 120},
-        {FRAME_YUYV, TEXTURE, 0, false, 85, 125}, {FRAME_YUYV, FLAT, 0, true, 75, 125},
-        {FRAME_YUYV, SHADED, 3, false, 85, 130},  {FRAME_I420, SHADED, 0, false, 80, 125},
-        {FRAME_GREY, SHADED, 0, false, 85, 120},  {FRAME_I444, TEXTURE, 0, false, 85, 125},
+        {FRAME_YUYV, SHADED, 45, PLAIN, 80, 160}, /* faster than the search reaches */
+        {FRAME_YUYV, FLAT, 0, PLAIN, 90, 120},    {FRAME_YUYV, SHADED, 0, PLAIN, 85, 120},
+        {FRAME_YUYV, TEXTURE, 0, PLAIN, 85, 125}, {FRAME_YUYV, FLAT, 0, SMOOTH, 75, 125},
+        {FRAME_YUYV, SHADED, 3, PLAIN, 85, 130},  {FRAME_I420, SHADED, 0, PLAIN, 80, 125},
+        {FRAME_GREY, SHADED, 0, PLAIN, 85, 120},  {FRAME_I444, TEXTURE, 0, PLAIN, 85, 125},
+        {FRAME_I444, FLAT, 0, UNEVEN, 80, 120},
     };
 
     (void)state;
@@ -150,7 +165,7 @@ static void test_true_noise(void **state)
 
             open_sight(&s, cases[i].format);
             for (int t = 0; t < 4; t++) {
-                paint(next(&s), cases[i].scene, cases[i].speed * t, sigma, cases[i].smooth,
+                paint(next(&s), cases[i].scene, cases[i].speed * t, sigma, cases[i].kind,
                       (uint64_t)t);
                 see(&s);
             }
@@ -174,7 +189,7 @@ static void test_share(void **state)
 
         open_sight(&s, FRAME_I444);
         for (int t = 0; t < 6; t++) {
-            paint(next(&s), SHADED, 0, 5.0, smooth, (uint64_t)t);
+            paint(next(&s), SHADED, 0, 5.0, smooth ? SMOOTH : PLAIN, (uint64_t)t);
             see(&s);
         }
         share[smooth] = s.noise.share;
@@ -182,6 +197,29 @@ static void test_share(void **state)
     }
     assert_in_range(1000 * share[0], 80, 120);  /* (20/64)^2 = 0.098 */
     assert_in_range(1000 * share[1], 230, 360); /* (35/64)^2 = 0.30 */
+}
+
+/* Blocks without texture are flat; a first picture does not tell. */
+static void test_flat(void **state)
+{
+    (void)state;
+    for (int scene = FLAT; scene <= TEXTURE; scene += TEXTURE - FLAT) {
+        struct noise_sums sums = {0}, first = {0};
+        uint32_t flat = 0;
+        struct sight s;
+
+        open_sight(&s, FRAME_YUYV);
+        for (int t = 0; t < 2; t++)
+            paint(&s.frame[t], (enum scene)scene, 0.0, 5.0, PLAIN, (uint64_t)t);
+        noise_gather(&first, &s.frame[0], NULL, NULL);
+        noise_gather(&sums, &s.frame[1], &s.frame[0], NULL);
+        for (int c = 0; c <= NOISE_CLASSES; c++) {
+            assert_int_equal(first.flat[c], 0);
+            flat += sums.flat[c];
+        }
+        assert_int_equal(flat, scene == FLAT ? WIDTH / 16 * (HEIGHT / 16) : 0);
+        close_sight(&s);
+    }
 }
 
 /* The same sums, whatever the strides; blocks over the edge are left out. */
@@ -213,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_true_noise),
         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_flat),
         cmocka_unit_test(test_edges_and_strides),
     };
 

@@ -1,6 +1,7 @@
 #include "tools/bench/quality/clips.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -286,6 +287,42 @@ static struct rgb study(double x, double y, int t)
     return head(c, (x - 260.0) / near, (y - 185.0) / near);
 }
 
+static struct rgb keyboard(struct rgb c, double x, double y)
+{
+    const double kx = x - 22.0 * floor(x / 22.0) - 11.0, ky = y - 20.0 * floor(y / 20.0) - 10.0;
+
+    c = blend(c, colour(38, 38, 42), box(x, y, 286, 100));
+    return blend(c, colour(70, 72, 76), box(x, y, 280, 94) * box(kx, ky, 17, 15));
+}
+
+static struct rgb paper(struct rgb c, double x, double y)
+{
+    const double ink = value(x, floor(y / 11.0) * 11.0, 5, 101);
+
+    c = blend(c, lit(colour(228, 226, 215), -0.06 * x), box(x, y, 170, 210));
+    if (ink > -0.1 && y - 11.0 * floor(y / 11.0) < 4.0)
+        c = blend(c, colour(60, 60, 75), box(x, y, 140, 180));
+    return c;
+}
+
+/* A desk from above: grain of wood, keys, a printed page, a hand that writes on it and rests, and a
+ * pencil that rolls down. The light of a window grows. */
+static struct rgb desk(double x, double y, int t)
+{
+    const bool writes = t % 30 < 20;
+    const double hand_x = 500.0 + (writes ? 2.5 * (t % 30) + 3.0 * sin(2.1 * t) : 50.0);
+    const double hand_y = 190.0 + 4.0 * cos(1.7 * t) * (double)writes;
+    const double pencil = y - 20.0 - 3.7 * t - 0.1 * (x - 200.0);
+    struct rgb c = lit(colour(128, 92, 62), 16.0 * rough(x * 0.15, y, 9, 3, 102));
+
+    c = keyboard(c, x - 190, y - 270);
+    c = paper(c, x - 500, y - 170);
+    c = blend(c, lit(colour(215, 165, 40), 40.0 * cos(pencil / 4.0)), box(x - 220, pencil, 180, 9));
+    c = blend(c, lit(colour(196, 150, 128), 5.0 * rough(x - hand_x, y - hand_y, 9, 3, 103)),
+              ellipse(x - hand_x - 40, y - hand_y - 50, 55, 75));
+    return lit(c, 0.15 * t * (1.0 - x / 640.0));
+}
+
 const struct clip clip_table[] = {
     {"aside", aside},
     {"talk", talk},
@@ -299,5 +336,6 @@ const struct clip clip_table[] = {
     {"texture", fine_texture},
     {"kitchen", kitchen},
     {"study", study},
+    {"desk", desk},
     {NULL, NULL},
 };

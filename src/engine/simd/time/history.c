@@ -246,11 +246,13 @@ static void gather_row(void *arg, int worker, int item)
 
 static void add_sums(struct noise_sums *to, const struct noise_sums *from)
 {
-    for (int c = 0; c <= NOISE_CLASSES; c++)
+    for (int c = 0; c <= NOISE_CLASSES; c++) {
+        to->flat[c] += from->flat[c];
         for (int i = 0; i < NOISE_BINS; i++) {
             to->blocks[c][i] += from->blocks[c][i];
             to->share[c][i] += from->share[c][i];
         }
+    }
 }
 
 static void gather_noise(struct history *h, const struct frame *before,
