@@ -59,11 +59,11 @@ END
 test_turned() {
     local angle
     for angle in 90 180 270; do
-        make -i film.mp4 -c copy -metadata:s:v:0 rotate=$angle turned.mp4
+        turn film.mp4 $angle turned.mp4
         same_pictures turned.mp4
     done
     make -i film.mp4 -an -c:v mjpeg -pix_fmt yuvj422p wide.mov
-    make -i wide.mov -c copy -metadata:s:v:0 rotate=90 turned.mov
+    turn wide.mov 90 turned.mov
     run 0 "$bilatcam" -i turned.mov -o null: --radius 1
     expect err "90x160 444p" "4:2:2 on its side"
 }
@@ -107,14 +107,14 @@ test_tags() {
 }
 
 test_colours() {
-    local options says luma
-    while read -r options says; do
-        # shellcheck disable=SC2086 # several options
-        make -f lavfi -i color=red:s=64x64:d=0.1 -vf scale=out_color_matrix=bt709 \
-            -pix_fmt yuv444p -c:v libx264 -colorspace ${options//,/ } tagged.mp4
+    local matrix says luma
+    while read -r matrix says; do
+        make -f lavfi -i color=red:s=64x64:d=0.1 \
+            -vf "scale=out_color_matrix=bt709,format=yuv444p,setparams=colorspace=$matrix" \
+            -c:v libx264 tagged.mp4
         run 0 "$bilatcam" -i tagged.mp4 -o red.y4m --filter none
         luma=$(samples red.y4m | tail -n +2 | head -c 1 | od -An -tu1)
-        [ "$luma" -eq "$says" ] && ok || bad "luma of red with $options: $luma"
+        [ "$luma" -eq "$says" ] && ok || bad "luma of red with $matrix: $luma"
     done <<'END'
 bt709 81
 smpte170m 62

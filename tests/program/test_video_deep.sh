@@ -34,7 +34,7 @@ ffv1 yuv422p16le 422p16
 ffv1 gray16le y16
 END
     make -i film.mp4 -an -c:v libx264 -pix_fmt yuv420p10le deep.mp4
-    make -i deep.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4
+    turn deep.mp4 90 turned.mp4
     run 0 "$bilatcam" -i turned.mp4 -o ours.y4m --filter none
     make -i turned.mp4 -f yuv4mpegpipe -strict -1 theirs.y4m
     cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok || bad "10 bits on their side"
@@ -271,10 +271,11 @@ test_pictures() {
 
 # What says how a film of a high dynamic range is to be shown.
 test_tags() {
-    local transfer options
+    local transfer tags options
     for transfer in smpte2084 arib-std-b67; do
-        make -i film.mp4 -an -c:v libx265 -pix_fmt yuv420p10le "${quiet_x265[@]}" -color_primaries bt2020 \
-            -color_trc $transfer -colorspace bt2020nc -color_range tv -chroma_sample_location topleft wide.mkv
+        tags=setparams=range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=$transfer
+        make -i film.mp4 -an -vf "format=yuv420p10le,$tags" -c:v libx265 "${quiet_x265[@]}" \
+            -chroma_sample_location topleft wide.mkv
         for options in "--filter none" ""; do
             # shellcheck disable=SC2086 # several options
             run 0 "$bilatcam" -i wide.mkv -o out.mkv $options

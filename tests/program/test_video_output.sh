@@ -205,24 +205,24 @@ test_odd_headers() {
     name=$(printf 'n%.0s' {1..240}).mp4
     run 0 "$bilatcam" -i film.mp4 -o "$name" --filter none
     [ -s "$name" ] && ok || bad "a long name"
-    # libav lists FLAC for .mp4, and begins none with it.
+    # libav lists FLAC for .mov, and begins none with it.
     make -i film.mp4 -c:v copy -c:a flac flac.mkv
-    run 0 "$bilatcam" -i flac.mkv -o odd.mp4 --filter none
-    expect err "'odd.mp4' cannot hold all that is in 'flac.mkv'; left out: flac" "sound that does not fit"
-    says odd.mp4 h264 stream=codec_name
+    run 0 "$bilatcam" -i flac.mkv -o odd.mov --filter none
+    expect err "'odd.mov' cannot hold all that is in 'flac.mkv'; left out: flac" "sound that does not fit"
+    says odd.mov h264 stream=codec_name
     make -i film.mp4 -c copy film.ts
     run 0 "$bilatcam" -i film.ts -o odd.mp4 --filter none --encoder mpeg4
 }
 
 test_tags() {
-    make -i film.mp4 -an -c:v libx264 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv \
-        -vf setsar=4/3 tagged.mp4
+    make -i film.mp4 -an -c:v libx264 \
+        -vf "setsar=4/3,setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709" tagged.mp4
     run 0 "$bilatcam" -i tagged.mp4 -o out.mp4 --radius 1
     says out.mp4 "4:3,tv,bt709,bt709,bt709" stream=sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries
     run 0 "$bilatcam" -i film.mp4 -o out.mp4 --radius 1
     says out.mp4 "$(probe film.mp4 stream=color_range,color_space -select_streams v | tr -d ' ')" \
         stream=color_range,color_space -select_streams v
-    make -i film.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4
+    turn film.mp4 90 turned.mp4
     run 0 "$bilatcam" -i turned.mp4 -o out.mp4 --radius 1
     says out.mp4 "90,160" stream=width,height -select_streams v
     ffprobe -v error -show_streams turned.mp4 | grep -q '^rotation' && ok || bad "a turned film"

@@ -5,6 +5,13 @@ need ffmpeg ffprobe python3
 export XDG_CONFIG_HOME=$PWD/config XDG_CONFIG_DIRS=/nonexistent
 
 make() { ffmpeg -v error -nostdin -y "$@" 2>err || bad "ffmpeg $*"; }
+
+# turn FILE ANGLE OUT: to be shown so, clockwise. It was a tag before ffmpeg 6 made it an option.
+turn() {
+    ffmpeg -v error -nostdin -y -display_rotation:v:0 "-$2" -i "$1" -c copy "$3" 2>err ||
+        make -i "$1" -c copy -metadata:s:v:0 "rotate=$2" "$3"
+}
+
 has_encoder() { ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " $1 "; }
 for encoder in libx264 libx265 libvpx-vp9 mjpeg png ffv1 prores_ks aac; do
     has_encoder "$encoder" || skip "ffmpeg has no $encoder here"
