@@ -40,10 +40,13 @@ ask_bash() { # LINE
     ' bash "$1"
 }
 
+# Newer ones also tell what has the letters further in, which they offer where nothing begins so.
 ask_fish() { # LINE
+    local said
     # shellcheck disable=SC2016 # the other shell expands these
-    timeout 60 fish --no-config -c 'source made/(string split -f 1 " " -- $argv[1]).fish
-        complete -C $argv[1]' -- "$1" | cut -f 1
+    said=$(timeout 60 fish --no-config -c 'source made/(string split -f 1 " " -- $argv[1]).fish
+        complete -C $argv[1]' -- "$1" | cut -f 1)
+    awk -v "begin=${1##* }" 'index($0, begin) == 1' <<< "$said" | grep . || printf '%s\n' "$said"
 }
 
 ask_zsh() { # LINE
