@@ -5,29 +5,11 @@
 page=file://$(realpath "$3")
 # shellcheck source=tests/pipewire/session.sh
 . "$(dirname "$0")/session.sh"
-portal=/usr/libexec/xdg-desktop-portal
-need Xvfb chromium firefox-esr busctl dbus-update-activation-environment
-[ -x "$portal" ] && [ -x "$portal-gtk" ] || skip "no $portal with its gtk backend here"
-export HOME=$dir XDG_CURRENT_DESKTOP=GNOME
-unset WAYLAND_DISPLAY
+# shellcheck source=tests/pipewire/portal.sh
+. "$here/portal.sh"
+need chromium firefox-esr
 tries=6 # a browser finds the camera too late now and then, Chromium in every third page
 evidence=(browser.log bus.log present said)
-
-# The bus starts it, and what it needs, at the first question. The portal sees the cameras that are
-# there then. It asks a user once whether programs may have them, who has said yes here.
-start_portal() {
-    local store=org.freedesktop.impl.portal.PermissionStore
-    Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -nolisten tcp 3>display 2>xvfb.log &
-    wait_for display . || bad "no screen"
-    DISPLAY=:$(cat display)
-    export DISPLAY
-    dbus-update-activation-environment DISPLAY HOME XDG_CURRENT_DESKTOP || bad "the bus's environment"
-    busctl --user call "$store" "/${store//./\/}" "$store" SetPermission sbssas \
-        devices true camera "" 1 yes || bad "the portal's permissions"
-    busctl --user get-property org.freedesktop.portal.Desktop /org/freedesktop/portal/desktop \
-        org.freedesktop.portal.Camera IsCameraPresent >present 2>&1
-    expect present true "a camera in the portal"
-}
 
 # Whether the page has got all that it looks for, or has failed.
 has_ended() { grep -q 'page: \(track\|failed\)' browser.log || gone "$browser_pid"; }
