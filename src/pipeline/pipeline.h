@@ -60,8 +60,8 @@ void pipeline_status(struct pipeline *p, struct status *ret);
 int pipeline_result(struct pipeline *p);
 
 /* Leaves the threads to themselves, because one of them does not end: what is on its way counts as
- * dropped from now on, and no file ends with half a line. Next comes the end of the process. Returns
- * the first error of the run, which has been logged, or 0. Context: any thread. */
+ * dropped from now on, and no file ends with half a line. Next comes the end of the process.
+ * Returns the first error of the run, which has been logged, or 0. Context: any thread. */
 int pipeline_abandon(struct pipeline *p);
 
 /* Waits for the threads, which pipeline_stop() or the end of the stream lets end. */

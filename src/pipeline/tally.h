@@ -73,8 +73,8 @@ int tally_snapshot(struct tally *t, const char *name, struct error *err);
  * else is announced by STREAM_EVENT_CHANGE. */
 int tally_snapshot_result(struct tally *t, char *path, size_t size, struct error *err);
 
-/* The outputs are left to themselves: what is in the trace is written as far as it goes. Returns its
- * first error, which has been logged, or 0. Context: any thread. */
+/* The outputs are left to themselves: what is in the trace is written as far as it goes. Returns
+ * its first error, which has been logged, or 0. Context: any thread. */
 int tally_abandon(struct tally *t);
 
 /* --- what outputs tell, by their numbers. Context: their threads --- */

@@ -18,9 +18,9 @@ void trace_begin(struct trace *t);
 /* Accepts NULL. Returns at once. Context: any output thread. */
 void trace_frame(struct trace *t, const struct slot *slot, const int64_t span_ns[N_SPANS]);
 
-/* Writes what is in the buffer as long as it gets on, and takes no more lines. Accepts NULL. Returns
- * the first error of writing so far, which has been logged, or 0. Context: any thread, while output
- * threads may still be at work. */
+/* Writes what is in the buffer as long as it gets on, and takes no more lines. Accepts NULL.
+ * Returns the first error of writing so far, which has been logged, or 0. Context: any thread,
+ * while output threads may still be at work. */
 int trace_end(struct trace *t);
 
 /* Ends and closes it. Accepts NULL. Returns the first error of writing, which has been logged, or
