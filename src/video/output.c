@@ -14,6 +14,7 @@
 
 #define CHUNK (1 << 16) /* bytes that are written at once */
 #define CLAIM (1 << 20) /* bytes that are claimed at once where there are as many */
+#define N_NAMES 1000    /* that are tried for the file beside */
 
 /* Why a file of @size may not be, as an errno; or 0. */
 static int check_limit(int64_t size)
@@ -81,24 +82,41 @@ static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
     return at < 0 ? AVERROR(whence == AVSEEK_SIZE ? ENOSYS : errno) : (int64_t)at;
 }
 
-/* The names of both files. */
-static int choose_names(struct video_output *out, const char *name)
+/* The name that the file shall have. */
+static int choose_name(struct video_output *out, const char *name)
 {
     char *const real = realpath(name, NULL);
-    const char *base;
     struct stat st;
-    int n;
+    const int n = snprintf(out->path, sizeof(out->path), "%s", real ? real : name);
 
-    n = snprintf(out->path, sizeof(out->path), "%s", real ? real : name);
     free(real);
     if (n >= (int)sizeof(out->path))
         return -ENAMETOOLONG;
-    if (!stat(out->path, &st) && !S_ISREG(st.st_mode))
-        return -EINVAL;
-    base = strrchr(out->path, '/') ? strrchr(out->path, '/') + 1 : out->path;
-    n = snprintf(out->beside, sizeof(out->beside), "%.*s.bilatcam-%d-%.200s",
-                 (int)(base - out->path), out->path, (int)getpid(), base);
-    return n < (int)sizeof(out->beside) ? 0 : -ENAMETOOLONG;
+    return !stat(out->path, &st) && !S_ISREG(st.st_mode) ? -EINVAL : 0;
+}
+
+/* Makes the file beside that one. A program that was killed leaves its own, and in a container the
+ * next one may have the same number: then another name is taken. In a folder that others write to,
+ * what has the name may be a link of theirs. */
+static int make_beside(struct video_output *out)
+{
+    const char *const slash = strrchr(out->path, '/');
+    const char *const base = slash ? slash + 1 : out->path;
+    char count[16] = "";
+
+    for (int i = 1; i <= N_NAMES; i++) {
+        if (snprintf(out->beside, sizeof(out->beside), "%.*s.bilatcam-%d%s-%.200s",
+                     (int)(base - out->path), out->path, (int)getpid(), count,
+                     base) >= (int)sizeof(out->beside))
+            return -ENAMETOOLONG;
+        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return 0;
+        if (errno != EEXIST)
+            return -errno;
+        (void)snprintf(count, sizeof(count), "-%d", i);
+    }
+    return -EEXIST;
 }
 
 int video_output_open(struct video_output *out, const char *name, struct error *err)
@@ -107,15 +125,8 @@ int video_output_open(struct video_output *out, const char *name, struct error *
     int r;
 
     *out = (struct video_output){.fd = -1};
-    r = choose_names(out, name);
-    if (!r) {
-        /* In a folder that others write to, that name may be a link of theirs. */
-        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        r = out->fd < 0 ? -errno : 0;
-    }
-    if (r == -EEXIST)
-        return error_set(err, r, "cannot write '%.120s': '%.160s' is in the way; remove it", name,
-                         out->beside);
+    r = choose_name(out, name);
+    r = r ? r : make_beside(out);
     if (r)
         return error_set(err, r, "cannot write '%.120s': %s", name,
                          r == -EINVAL ? "it is no file" : strerror(-r));

@@ -17,7 +17,7 @@ struct video_output {
 };
 
 /* Makes the new file. A failure leaves nothing behind. -ENOENT and so on: of the folder;
- * -EINVAL: what is called @name is no file; -EEXIST: something has the name beside it. */
+ * -EINVAL: what is called @name is no file; -EEXIST: too much is left beside it. */
 int video_output_open(struct video_output *out, const char *name, struct error *err);
 
 /* Has the disk keep room for @n bytes behind those that are written, or sets full. What does so for
