@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@
 
 #define LATEST_NS (INT64_MAX / 2) /* after which a picture comes one after the last */
 #define MAX_FPS 240               /* what live streams tell beyond that is a unit of time */
+#define LOOKS 25                  /* pictures that are looked through, and then every so many */
 
 struct video_source {
     struct source base;
@@ -38,8 +40,9 @@ struct video_source {
     int64_t shift_ns; /* what recordings that were joined begin later than they say */
     struct lender lender;
     struct y4m_header header;
-    bool ahead;  /* the picture was not lent yet */
-    bool opaque; /* that a picture is not is not told, or was */
+    bool ahead;            /* the picture was not lent yet */
+    bool told_transparent; /* the warning is out, or there shall be none */
+    bool alpha_beside;     /* the pictures are transparent, but not as libav decodes them */
     uint64_t next;
     struct error end; /* how it ended, or empty */
     int end_code;
@@ -161,6 +164,16 @@ static void leave_out(struct video_source *v, const char *why)
         (void)snprintf(v->base.left_out, sizeof(v->base.left_out), "%s (%s)", what, why);
 }
 
+/* Whether the container says that the pictures have an alpha channel, which is coded as a film of
+ * its own beside them. The decoders that libav prefers know nothing of it. */
+static bool has_second_film(const struct video_source *v)
+{
+    const AVDictionaryEntry *e =
+        av_dict_get(decoder_of(v)->stream->metadata, "alpha_mode", NULL, 0);
+
+    return e && !strcmp(e->value, "1");
+}
+
 static void describe(struct video_source *v, const struct source_config *config)
 {
     const struct decoder *d = decoder_of(v);
@@ -191,6 +204,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     (void)snprintf(s->name, sizeof(s->name), "%s (%s%s)", v->file,
                    avcodec_get_name(d->codec->codec_id),
                    v->lender.reduced ? ", taken to 8 bits" : "");
+    v->alpha_beside = has_second_film(v);
     make_header(v);
 }
 
@@ -261,7 +275,7 @@ static int open_any(struct source **ret, const struct source_ops *ops,
         return error_set(err, -ENOMEM, "out of memory for '%s'", shown);
     v->base.ops = ops;
     v->stop_fd = config->stop_fd;
-    v->opaque = config->again;
+    v->told_transparent = config->again;
     (void)snprintf(v->file, sizeof(v->file), "'%s'", shown);
     r = ops == &source_network ? open_url(v, config, err) : open_file(v, config, err);
     if (r == -ENODATA)
@@ -332,11 +346,13 @@ static int advance(struct video_source *v, struct error *err)
     return error_set(err, r, "%s", v->end.text);
 }
 
+/* A look at every sample takes as long as a part of the filter: after the first pictures, few. */
 static void look_through(struct video_source *v)
 {
-    if (v->opaque || !pixels_transparent(v->frame))
+    if (v->told_transparent || (v->next >= LOOKS && v->next % LOOKS) ||
+        (!v->alpha_beside && !pixels_transparent(v->frame)))
         return;
-    v->opaque = true;
+    v->told_transparent = true;
     log_warning("%s is transparent in places; that is lost, and what is behind it shows", v->file);
 }
 

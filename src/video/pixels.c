@@ -92,7 +92,8 @@ bool pixels_transparent(const AVFrame *f)
 
     if (f->format == AV_PIX_FMT_PAL8)
         return uses_transparent_colour(f);
-    if (!(d->flags & AV_PIX_FMT_FLAG_ALPHA) || alpha->depth > 16 || f->width > FRAME_MAX_SIDE)
+    if (!(d->flags & AV_PIX_FMT_FLAG_ALPHA) || d->flags & AV_PIX_FMT_FLAG_FLOAT ||
+        alpha->depth > 16 || f->width > FRAME_MAX_SIDE)
         return false;
     for (int y = 0; y < f->height; y++) {
         av_read_image_line2(row, (const uint8_t **)(uintptr_t)f->data, f->linesize, d, 0, y,
