@@ -43,9 +43,25 @@ static bool can_hold(const AVFormatContext *to, const AVStream *from)
     return ret;
 }
 
+/* Whether it is one of the list's items. */
+static bool is_left_out(const struct film *f, const char *what)
+{
+    const size_t n = strlen(what);
+
+    for (const char *item = f->left_out;; item += 2) {
+        const size_t length = strcspn(item, ",");
+
+        if (length == n && !memcmp(item, what, n))
+            return true;
+        item += length;
+        if (!*item)
+            return false;
+    }
+}
+
 static void leave_out(struct film *f, const char *what)
 {
-    if (!strstr(f->left_out, what))
+    if (!is_left_out(f, what))
         list_add(f->left_out, sizeof(f->left_out), ", ", what);
 }
 
@@ -54,27 +70,35 @@ static bool is_format(const AVFormatContext *to, const char *name)
     return !strcmp(to->oformat->name, name);
 }
 
+/* Has @s keep what @from says as @key, or say @otherwise. */
+static int keep_tag(AVStream *s, const AVStream *from, const char *key, const char *otherwise)
+{
+    const AVDictionaryEntry *e = av_dict_get(from->metadata, key, NULL, 0);
+
+    return av_dict_set(&s->metadata, key, e ? e->value : otherwise, 0);
+}
+
 /* Makes an attachment of the cover, which Matroska has no other place for. */
 static int attach_cover(const AVStream *from, AVFormatContext *to)
 {
     const bool png = from->codecpar->codec_id == AV_CODEC_ID_PNG;
     const AVPacket *picture = &from->attached_pic;
-    AVStream *s = make_stream(to, from);
+    uint8_t *data = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    AVStream *s = data ? make_stream(to, from) : NULL;
     AVCodecParameters *p;
 
-    if (!s)
+    if (!s) {
+        av_free(data);
         return -ENOMEM;
+    }
+    memcpy(data, picture->data, (size_t)picture->size);
     p = s->codecpar;
     av_freep(&p->extradata);
-    p->extradata_size = 0;
     p->codec_type = AVMEDIA_TYPE_ATTACHMENT;
-    p->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
-    if (!p->extradata)
-        return -ENOMEM;
+    p->extradata = data;
     p->extradata_size = picture->size;
-    memcpy(p->extradata, picture->data, (size_t)picture->size);
-    if (av_dict_set(&s->metadata, "filename", png ? "cover.png" : "cover.jpg", 0) < 0 ||
-        av_dict_set(&s->metadata, "mimetype", png ? "image/png" : "image/jpeg", 0) < 0)
+    if (keep_tag(s, from, "filename", png ? "cover.png" : "cover.jpg") < 0 ||
+        keep_tag(s, from, "mimetype", png ? "image/png" : "image/jpeg") < 0)
         return -ENOMEM;
     return 0;
 }

@@ -122,6 +122,13 @@ test_attached() {
         run 0 "$bilatcam" -i "$from" -o out.webm --radius 1
         expect err "left out: aac, the cover$" 'a cover that does not fit'
     done
+    make -i film.mp4 -c copy -attach picture.png -attach picture.png -metadata:s:t mimetype=image/png \
+        -metadata:s:t:0 filename=cover.png -metadata:s:t:1 filename=small_cover.png covers.mkv
+    run 0 "$bilatcam" -i covers.mkv -o out.mkv --radius 1
+    says out.mkv "h264 aac png,cover.png png,small_cover.png" stream=codec_name:stream_tags=filename
+    make -i film.mp4 -map 0 -map 0:a -c:v copy -c:a:0 eac3 -c:a:1 ac3 two.mkv
+    run 0 "$bilatcam" -i two.mkv -o out.webm --radius 1
+    expect err "left out: eac3, ac3$" 'a name that is the end of another'
     make -i film.mp4 -i film.mp4 -map 0 -map 1:v -c copy two.mkv
     run 0 "$bilatcam" -i two.mkv -o out.mkv --radius 1
     expect err "left out: other pictures$" 'a second stream of pictures'
