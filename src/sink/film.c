@@ -330,6 +330,15 @@ static bool is_wild(const struct film *f)
            shift_of(f) > INT64_MAX / 4;
 }
 
+/* Counts it if it is sound that is left out for its times. */
+static void count_wild(struct film *f)
+{
+    const AVStream *s = f->in.format->streams[f->packet->stream_index];
+
+    if (place_of(f) && s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && is_wild(f))
+        f->n_wild++;
+}
+
 /* Whether it is sound that an MP4's list of edits leaves out, and that no other sound needs. */
 static bool is_cut_off(const struct film *f)
 {
@@ -380,6 +389,7 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
             return 0;
         }
         if (!place_of(f) || is_wild(f) || is_cut_off(f)) {
+            count_wild(f);
             av_packet_unref(f->packet);
             continue;
         }

@@ -26,6 +26,7 @@ struct film {
     int64_t t_end_ns;    /* of the sound so far */
     int cut;             /* what ended it before its end, a URL alone: the source tells of files */
     int64_t n_bytes;     /* that were copied */
+    uint64_t n_wild;     /* packets of sound that are left out: their times are no times */
     char left_out[128];  /* what the new film cannot hold, in words, or empty */
 };
 

@@ -461,6 +461,9 @@ static int video_close(struct sink *s, struct error *err)
         r = error_set(err, -EIO, "%s has no sound and subtitles from %.1f s on: %s", v->file,
                       (double)v->film.t_end_ns / 1e9,
                       av_make_error_string(why, sizeof(why), v->film.cut));
+    if (v->film.n_wild)
+        log_warning("%s lacks some of its sound (%" PRIu64 " packets): their times are no times",
+                    v->file, v->film.n_wild);
     free_all(v);
     return r;
 }

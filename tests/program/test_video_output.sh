@@ -222,6 +222,15 @@ test_odd_headers() {
     run 0 "$bilatcam" -i film.ts -o odd.mp4 --filter none --encoder mpeg4
 }
 
+# Sound whose times are none is left out, of which one line says how much.
+test_wild_sound() {
+    make -i film.mp4 -c copy -bsf:a 'setts=ts=if(gte(N\,20)\,PTS+8e15\,PTS)' wild.nut
+    run 0 "$bilatcam" -i wild.nut -o out.mkv --radius 1
+    expect err "^bilatcam: 'out.mkv' lacks some of its sound \([1-9][0-9] packets\): their times are no times$" 'wild times'
+    run 0 "$bilatcam" -i film.mp4 -o out.mkv --radius 1
+    grep -q 'no times' err && bad "what is told of sound that is all there" || ok
+}
+
 test_tags() {
     make -i film.mp4 -an -c:v libx264 \
         -vf "setsar=4/3,setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709" tagged.mp4
