@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "picture/film_tags.h"
 #include "picture/frame.h"
 #include "picture/light.h"
 #include "picture/y4m.h"
@@ -41,8 +42,9 @@ struct sink_config {
     const struct sink_control *control; /* lives longer than the sink */
     const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
     const char *film;          /* the file that the source reads, for what else is in it; or NULL */
-    const struct light *light; /* of that, for open alone; or NULL */
-    const char *left_out;      /* as in struct source; or NULL */
+    const struct light *light; /* of the source, for open alone; or NULL */
+    const struct film_tags *tags; /* likewise */
+    const char *left_out;         /* as in struct source; or NULL */
     struct fraction tick; /* of what the frames' t_show_ns are multiples; 0/0: they have none */
     int threads;          /* that encode, at most; 0 = the sink's choice */
     const char *encoder;  /* "NAME[:OPTIONS]"; "auto" or NULL = the sink's choice */

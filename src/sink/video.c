@@ -242,24 +242,34 @@ static void set_times(struct video_sink *v, const struct sink_config *config)
 }
 
 /* What the film says of its pictures, where that is still true. */
-static void keep_tags(struct video_sink *v)
+static void keep_tags(struct video_sink *v, const struct film_tags *t)
 {
-    const AVCodecParameters *p = v->film.video->codecpar;
     AVCodecContext *c = v->encoder.context;
-    const bool turned = p->width != c->width;
+    const bool turned = t->width != c->width;
 
-    c->color_primaries = p->color_primaries;
-    c->color_trc = p->color_trc;
-    if (!v->encoder.rgb &&
-        (p->color_space == AVCOL_SPC_UNSPECIFIED || p->color_space == AVCOL_SPC_BT470BG))
-        c->colorspace = p->color_space;
-    if (p->color_range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
-        c->color_range = p->color_range;
+    c->color_primaries = (enum AVColorPrimaries)t->primaries;
+    c->color_trc = (enum AVColorTransferCharacteristic)t->transfer;
+    if (!v->encoder.rgb && (t->matrix == AVCOL_SPC_UNSPECIFIED || t->matrix == AVCOL_SPC_BT470BG))
+        c->colorspace = (enum AVColorSpace)t->matrix;
+    if (t->range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
+        c->color_range = AVCOL_RANGE_UNSPECIFIED;
     if (!turned)
-        c->chroma_sample_location = p->chroma_location;
-    c->sample_aspect_ratio = v->film.video->sample_aspect_ratio;
+        c->chroma_sample_location = (enum AVChromaLocation)t->siting;
+    c->sample_aspect_ratio =
+        (AVRational){(int)t->aspect.num, t->aspect.num ? (int)t->aspect.den : 1};
     if (turned && c->sample_aspect_ratio.num)
         c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
+}
+
+/* Also where nothing else of the film goes with its pictures. */
+static int set_look(struct video_sink *v, const struct sink_config *config)
+{
+    if (config->tags && config->tags->width)
+        keep_tags(v, config->tags);
+    if (!config->light)
+        return 0;
+    encoder_set_light(&v->encoder, config->light);
+    return light_to_stream(config->light, v->format->streams[0]);
 }
 
 static int open_film(struct video_sink *v, const struct sink_config *config, struct error *err)
@@ -272,12 +282,6 @@ static int open_film(struct video_sink *v, const struct sink_config *config, str
     if (*v->film.left_out)
         log_warning("%s cannot hold all that is in '%s'; left out: %s", v->file,
                     url_public(config->film, shown, sizeof(shown)), v->film.left_out);
-    keep_tags(v);
-    if (config->light) {
-        encoder_set_light(&v->encoder, config->light);
-        if (light_to_stream(config->light, v->format->streams[0]))
-            return error_set(err, -ENOMEM, "out of memory for %s", v->file);
-    }
     return 0;
 }
 
@@ -397,6 +401,8 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
         if (r)
             (void)error_set(err, r, "out of memory for %s", v->file);
     }
+    if (!r && !v->single && set_look(v, config))
+        r = error_set(err, -ENOMEM, "out of memory for %s", v->file);
     if (!r) {
         set_times(v, config);
         r = config->film && !v->single ? open_film(v, config, err) : 0;

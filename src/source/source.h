@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "picture/film_tags.h"
 #include "picture/frame.h"
 #include "picture/light.h"
 #include "picture/y4m.h"
@@ -42,7 +43,8 @@ struct source {
     uint64_t n_bad;       /* damaged frames passed over by read, so far */
     bool rested;          /* set by the reader: what passed since the last read was not wanted */
 
-    struct light light; /* of a film, as its first picture says */
+    struct light light;    /* of a film, as its first picture says */
+    struct film_tags tags; /* of a film */
 
     /* What else it has that cannot go with its pictures, and why: "sound (...)"; or empty. */
     char left_out[80];

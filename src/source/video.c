@@ -174,6 +174,22 @@ static bool has_second_film(const struct video_source *v)
     return e && !strcmp(e->value, "1");
 }
 
+static void keep_tags(struct video_source *v)
+{
+    const AVStream *from = decoder_of(v)->stream;
+    const AVCodecParameters *p = from->codecpar;
+    const AVRational aspect = from->sample_aspect_ratio;
+
+    v->base.tags = (struct film_tags){.width = p->width,
+                                      .primaries = p->color_primaries,
+                                      .transfer = p->color_trc,
+                                      .matrix = p->color_space,
+                                      .range = p->color_range,
+                                      .siting = p->chroma_location};
+    if (aspect.num > 0 && aspect.den > 0)
+        v->base.tags.aspect = (struct fraction){(uint32_t)aspect.num, (uint32_t)aspect.den};
+}
+
 static void describe(struct video_source *v, const struct source_config *config)
 {
     const struct decoder *d = decoder_of(v);
@@ -188,6 +204,7 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->depth = v->lender.depth;
     s->reduced = v->lender.reduced;
     light_of(v->frame, &s->light);
+    keep_tags(v);
     if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};
     s->n_frames = count_frames(d, fps);

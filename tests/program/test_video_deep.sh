@@ -88,7 +88,9 @@ test_light() {
         -colorspace bt2020nc -x265-params "$told" light.mkv
     run 0 "$bilatcam" -i light.mkv -o ours.mp4 --radius 1
     run 0 "$bilatcam" -i ours.mp4 -o ours.mkv --radius 1 --encoder libx264
-    for file in ours.mp4 ours.mkv; do
+    run 0 "$bilatcam" -i light.mkv -o faster.mkv --radius 1 --fps 50
+    [[ $(probe faster.mkv stream=color_transfer,color_primaries) = smpte2084,bt2020* ]] && ok || bad "tags with --fps"
+    for file in ours.mp4 ours.mkv faster.mkv; do
         ffprobe -v error -select_streams v -show_streams "$file" >light
         is_light "what $file says of its light"
     done

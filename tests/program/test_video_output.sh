@@ -232,10 +232,14 @@ test_wild_sound() {
 }
 
 test_tags() {
+    local options
     make -i film.mp4 -an -c:v libx264 \
         -vf "setsar=4/3,setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709" tagged.mp4
-    run 0 "$bilatcam" -i tagged.mp4 -o out.mp4 --radius 1
-    says out.mp4 "4:3,tv,bt709,bt709,bt709" stream=sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries
+    for options in "" "--fps 50"; do
+        # shellcheck disable=SC2086 # several options
+        run 0 "$bilatcam" -i tagged.mp4 -o out.mp4 --radius 1 $options
+        says out.mp4 "4:3,tv,bt709,bt709,bt709" stream=sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries
+    done
     run 0 "$bilatcam" -i film.mp4 -o out.mp4 --radius 1
     says out.mp4 "$(probe film.mp4 stream=color_range,color_space -select_streams v | tr -d ' ')" \
         stream=color_range,color_space -select_streams v
