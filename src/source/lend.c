@@ -150,28 +150,39 @@ static void free_turn(struct lender *l)
     frame_free(&l->upright);
 }
 
-/* Has l->raw turned by @turn from now on, so that it fits l->frame. */
+/* Has l->raw turned by @turn from now on, so that it fits l->frame; or leaves all as it is. */
 static int set_turn(struct lender *l, struct turn turn)
 {
-    const enum frame_format format = turn_format(turn, l->raw.format);
+    struct frame raw = l->raw, turnable = {0}, turned = {0}, upright = {0};
+    const enum frame_format format = turn_format(turn, raw.format);
     int r = 0;
 
+    raw.width = turn.swap ? l->frame.height : l->frame.width;
+    raw.height = turn.swap ? l->frame.width : l->frame.height;
+    if (!turn_is_none(turn)) {
+        turnable = frame_like(&raw);
+        turned = frame_like(&l->frame);
+        turnable.format = turned.format = format;
+        r = frame_alloc(&turned) || frame_alloc(&turnable) ? -ENOMEM : 0;
+    }
+    if (!r && format != l->frame.format) {
+        upright = frame_like(&l->frame);
+        r = frame_alloc(&upright);
+    }
+    if (r) {
+        frame_free(&turnable);
+        frame_free(&turned);
+        frame_free(&upright);
+        return r;
+    }
     free_turn(l);
     frame_free(&l->own);
     l->turn = turn;
-    l->raw.width = turn.swap ? l->frame.height : l->frame.width;
-    l->raw.height = turn.swap ? l->frame.width : l->frame.height;
-    if (!turn_is_none(turn)) {
-        l->turnable = frame_like(&l->raw);
-        l->turned = frame_like(&l->frame);
-        l->turnable.format = l->turned.format = format;
-        r = frame_alloc(&l->turned) || frame_alloc(&l->turnable) ? -ENOMEM : 0;
-    }
-    if (!r && format != l->frame.format) {
-        l->upright = frame_like(&l->frame);
-        r = frame_alloc(&l->upright);
-    }
-    return r;
+    l->raw = raw;
+    l->turnable = turnable;
+    l->turned = turned;
+    l->upright = upright;
+    return 0;
 }
 
 int lender_init(struct lender *l, const AVFrame *first, int depth, const char *file,
