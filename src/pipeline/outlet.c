@@ -11,7 +11,7 @@
 #include "picture/stretch.h"
 
 #define NARROW (1.0 / 16) /* of all levels, in which hardly anything is seen */
-#define N_NARROW 10       /* pictures in a row that use few levels, before that is told */
+#define N_NARROW 50       /* pictures in a row that use few levels, before that is told */
 
 /* Makes the frames in the layout of @o->picture. */
 static int make_frames(struct outlet *o)
@@ -209,8 +209,8 @@ static const struct frame *fit(struct outlet *o, const struct frame *f, struct f
     return scratch;
 }
 
-/* A sensor of 16 bits may fill so few of them that 8 show nothing. The first pictures tell; a
- * single one may just be dark. */
+/* A sensor of 16 bits may fill so few of them that 8 show nothing. The first seconds tell; a
+ * film may begin in the dark. */
 static void look_at_levels(struct outlet *o, const struct frame *f)
 {
     double share;
@@ -226,9 +226,8 @@ static void look_at_levels(struct outlet *o, const struct frame *f)
         return;
     o->n_narrow = -1;
     if (stream_first_hint(o->stream))
-        log_warning(
-            "the pictures use less than 1/16 of their levels of 16 bits, and hardly show in "
-            "8: try --levels auto");
+        log_warning("the pictures use less than 1/16 of their levels, and hardly show in 8 bits: "
+                    "try --levels auto");
 }
 
 int outlet_write(struct outlet *o, const struct frame *f, const struct frame *before,

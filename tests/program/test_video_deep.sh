@@ -45,8 +45,8 @@ END
 }
 colour_space() { head -n 1 "$1" | grep -o ' C[0-9a-z]*'; }
 
-# Pictures of a sensor that fills few of its 16 bits do not show in 8, which is told once, if they are
-# more than a few and nobody chose.
+# Pictures of a sensor that fills few of its 16 bits do not show in 8, which is told once, if they go
+# on for a while and nobody chose.
 test_narrow_levels() {
     local options n most wanted file
     while read -r n most wanted options; do
@@ -64,18 +64,18 @@ END
         for file in sensor.y4m sensor.mkv; do
             # shellcheck disable=SC2086 # several options
             run 0 "$bilatcam" -i $file --filter none $options
-            [ "$(grep -c 'hardly show in 8: try --levels auto$' err)" = "$wanted" ] && ok ||
+            [ "$(grep -c 'hardly show in 8 bits: try --levels auto$' err)" = "$wanted" ] && ok ||
                 bad "a hint of $n pictures of $most levels in $file with $options"
         done
     done <<'END'
-20 1000 1 -o out.y4m --output-format yu12
-20 1000 1 -o out.y4m -o out.mkv --output-format yu12 --encoder ffv1
-9 1000 0 -o out.y4m --output-format yu12
-20 9000 0 -o out.y4m --output-format yu12
-20 1000 0 -o out.y4m --output-format yu12 --levels auto
-20 1000 0 -o out.y4m --output-format yu12 --depth 8
-20 1000 0 -o out.y4m
-20 1000 0 -o null:
+60 1000 1 -o out.y4m --output-format yu12
+60 1000 1 -o out.y4m -o out.mkv --output-format yu12 --encoder ffv1
+49 1000 0 -o out.y4m --output-format yu12
+60 9000 0 -o out.y4m --output-format yu12
+60 1000 0 -o out.y4m --output-format yu12 --levels auto
+60 1000 0 -o out.y4m --output-format yu12 --depth 8
+60 1000 0 -o out.y4m
+60 1000 0 -o null:
 END
 }
 
