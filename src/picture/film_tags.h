@@ -6,5 +6,5 @@
 struct film_tags {
     int width;                                      /* before a turn; 0: there is no film */
     int primaries, transfer, matrix, range, siting; /* in libav's numbers */
-    struct fraction aspect;                         /* of a sample; 0/1: it does not say */
+    struct fraction aspect;                         /* of a sample; 0/0: it does not say */
 };
