@@ -129,6 +129,25 @@ static int feed(struct decoder *d)
     return r;
 }
 
+/* An MP4 says where each of its frames is, of sound, too. */
+static bool lacks_frames(const struct decoder *d)
+{
+    const AVFormatContext *f = d->in.format;
+    const int64_t size = is_mp4(d) && f->pb ? avio_size(f->pb) : 0;
+
+    for (unsigned i = 0; size > 0 && i < f->nb_streams; i++) {
+        const int n = avformat_index_get_entries_count(f->streams[i]);
+
+        for (int k = 0; k < n; k++) {
+            const AVIndexEntry *e = avformat_index_get_entry(f->streams[i], k);
+
+            if (e && !(e->flags & AVINDEX_DISCARD_FRAME) && e->pos > size - e->size)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Headers say how much there should be: from the first time stamp on, or, in Matroska and in pieces
  * cut out of a longer file, from 0 on. That of an MP4 whose frames are all there may go on. */
 static bool is_short(const struct decoder *d)
@@ -136,7 +155,7 @@ static bool is_short(const struct decoder *d)
     const AVFormatContext *f = d->in.format;
     const int64_t start = video_input_start_us(&d->in);
 
-    if (d->n_frames > d->n_packets)
+    if (d->n_frames > d->n_packets || lacks_frames(d))
         return true;
     if (is_mp4(d) && d->n_frames == d->n_packets)
         return false;

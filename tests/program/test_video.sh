@@ -153,6 +153,13 @@ END
     for file in late.mkv late.mp4; do
         run 0 "$bilatcam" -i "$file" -o null: --radius 1
     done
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=3 -f lavfi -i sine=d=12 -c:v libx264 -pix_fmt yuv420p -c:a aac \
+        -movflags faststart sound.mp4
+    run 0 "$bilatcam" -i sound.mp4 -o null: --filter none
+    head -c $(($(stat -c %s sound.mp4) * 9 / 10)) sound.mp4 >cut.mp4
+    run 1 "$bilatcam" -i cut.mp4 -o null: --filter none --stats stats.json
+    expect err "^bilatcam: 'cut.mp4' ends too early: after 75 frames$" 'a file whose sound is cut'
+    expect stats.json '"frames_out": 75,' 'a file whose sound is cut'
     make -i film.mp4 -c copy end.mp4
     head -c $(($(stat -c %s end.mp4) / 2)) end.mp4 >headless.mp4
     refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
