@@ -133,7 +133,8 @@ static int open_format(struct video_input *in, const char *url)
     return r;
 }
 
-/* Whether the file only names others. That libav cannot read it has odd reasons then. */
+/* Whether the file only names others. That libav cannot read it has odd reasons then, such
+ * as a lack of memory. */
 static bool is_list(const struct video_input *in)
 {
     static const char *const marks[] = {"#EXTM3U", "ffconcat version", "<MPD"};
@@ -153,7 +154,7 @@ static int tell_unread(const struct video_input *in, int code, const char *shown
 {
     char why[AV_ERROR_MAX_STRING_SIZE];
 
-    if (is_list(in))
+    if (code != AVERROR_EXIT && is_list(in))
         return error_set(err, -EINVAL,
                          "cannot read '%s': it is a list of other files, none of which is opened "
                          "for it; give one of them, or the URL of the list",

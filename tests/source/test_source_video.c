@@ -1,5 +1,6 @@
 /* Files that libav reads as a source. It knows y4m, too, which needs no encoder here; what others
  * are like is in tests/program/test_video.sh. */
+#include <libavformat/avformat.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,6 +144,20 @@ static void test_bad_files(void **state)
     open_badly(&source_video, &config, -EINVAL, "cannot read '/tmp/bilatcam-video-");
 }
 
+static void write_list(void)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_true(
+        fputs("<MPD type=\"static\" mediaPresentationDuration=\"PT1S\" "
+              "profiles=\"urn:mpeg:dash:profile:isoff-on-demand:2011\"><Period><AdaptationSet "
+              "mimeType=\"video/mp4\"><Representation id=\"1\" bandwidth=\"1\">"
+              "<BaseURL>a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>",
+              f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
 static void test_stop_loses_nothing(void **state)
 {
     struct source_config config = request(path);
@@ -165,6 +180,9 @@ static void test_stop_loses_nothing(void **state)
     s->ops->close(s);
     event_ring(config.stop_fd);
     open_badly(&source_video, &config, -ECANCELED, "stopped reading");
+    write_list();
+    if (av_find_input_format("dash"))
+        open_badly(&source_video, &config, -EINVAL, "no answer");
     event_close(config.stop_fd);
 }
 
