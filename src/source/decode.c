@@ -174,9 +174,22 @@ static bool is_interlaced(const AVFrame *f)
 #endif
 }
 
+/* A live stream that becomes interlaced is opened again, and refused then if it begins so. One that
+ * is both by turns would be opened for ever, so the second time it goes on. Single pictures that
+ * say so are believed of neither. */
+static int check_live_fields(struct decoder *d, const char *file, struct error *err)
+{
+    if (d->n_fields < LIVE_FIELDS)
+        return 0;
+    if (!d->again)
+        return error_set(err, -EIO, "%s is interlaced now", file);
+    d->mixed = true;
+    log_warning("%s is interlaced at times, and filtered as if it was not", file);
+    return 0;
+}
+
 /* Some files say it of their frames alone; what says the contrary of its first frame is believed. A
- * film that becomes interlaced is told of and goes on, so that nothing of it is lost. A live stream
- * is opened again, and refused then, unless only single pictures of it say so. */
+ * film that becomes interlaced is told of and goes on, so that nothing of it is lost. */
 static int check_fields(struct decoder *d, const char *file, struct error *err)
 {
     d->n_fields = is_interlaced(d->frame) ? d->n_fields + 1 : 0;
@@ -184,8 +197,8 @@ static int check_fields(struct decoder *d, const char *file, struct error *err)
         return 0;
     if (!d->n_shown && d->stream->codecpar->field_order == AV_FIELD_UNKNOWN)
         return error_set(err, -EINVAL, INTERLACED, file);
-    if (d->n_shown && d->live)
-        return d->n_fields < LIVE_FIELDS ? 0 : error_set(err, -EIO, "%s is interlaced now", file);
+    if (d->live)
+        return check_live_fields(d, file, err);
     d->mixed = true;
     if (d->n_shown)
         log_warning("%s is interlaced from frame %" PRId64 " on, and filtered as if it was not",

@@ -12,10 +12,11 @@ struct decoder {
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;    /* the picture, until the next one */
-    int64_t n_shown;   /* pictures so far, but for those: */
-    uint64_t n_bad;    /* that are damaged and were passed over */
-    int n_fields;      /* pictures in a row that say that they are interlaced */
-    bool mixed;        /* that was told, or is not to be told */
+    int64_t n_shown;   /* whole pictures so far */
+    uint64_t n_bad;    /* damaged ones, which are passed over */
+    int n_fields;      /* pictures in a row, up to now, that say that they are interlaced */
+    bool mixed;        /* what says so is not looked at any more */
+    bool again;        /* set before it is opened: a live stream was open before */
     int64_t n_frames;  /* that its stream has, if the input says so; else 0 */
     int64_t n_packets; /* of the stream, so far, but for those that are only there for others */
     int64_t t_end;     /* how far all streams go that were read so far, in 1/AV_TIME_BASE s */
@@ -32,8 +33,9 @@ int decoder_open(struct decoder *d, const char *name, const char *file, int thre
                  struct error *err);
 void decoder_close(struct decoder *d); /* accepts all zeros */
 
-/* The next whole picture, in d->frame. A warning says where a film becomes interlaced.
- *   -EIO        a live stream is interlaced now
+/* The next whole picture, in d->frame. A warning says where a film becomes interlaced, and that a
+ * live stream does which was opened again.
+ *   -EIO        one that was not is interlaced now
  *   -ENODATA    the end of a whole file    -EBADMSG    that of one that is damaged: @err says how
  *   -ECANCELED  @stop_fd is readable; the next call goes on without a loss    -ENOMEM */
 int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error *err);

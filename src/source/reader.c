@@ -10,7 +10,6 @@
 #include "base/event.h"
 #include "base/thread.h"
 #include "source/bursts.h"
-#include "source/source.h"
 
 #define FIRST_NS (20 * NS_PER_S)   /* to the first picture: cameras send whole ones seldom */
 #define SILENT_NS (5 * NS_PER_S)   /* between two of a live stream; wireless ones pause, too */
@@ -219,20 +218,21 @@ static int tell_end(const struct reader *r, struct error *err)
     return r->end_code;
 }
 
-int reader_open(struct reader **ret, const char *name, const char *file, int threads, int stop_fd,
+int reader_open(struct reader **ret, const struct source_config *config, const char *file,
                 struct error *err)
 {
     struct reader *r;
-    int code = create(&r, name, file);
+    int code = create(&r, config->name, file);
 
     if (code)
         return error_set(err, code, "out of memory for %s", file);
-    r->threads = threads;
+    r->threads = config->threads;
+    r->decoder.again = config->again;
     code = start(r);
     if (code)
         (void)error_set(err, code, "cannot start a thread for %s", file);
     else
-        code = wait_for_bell(r, stop_fd, now_ns() + FIRST_NS, err);
+        code = wait_for_bell(r, config->stop_fd, now_ns() + FIRST_NS, err);
     if (!code) {
         (void)pthread_mutex_lock(&r->lock);
         code = tell_end(r, err);

@@ -4,12 +4,13 @@
  * wants to. A live stream is read as fast as it comes, and the newest picture is kept; of a film
  * none is left out. Context: one thread at a time. */
 #include "source/decode.h"
+#include "source/source.h"
 
 struct reader;
 
-/* Returns when the first picture is there. @file is for messages. -ECANCELED: @stop_fd is readable;
- * -EIO, -EINVAL and so on as for decoder_open() and decoder_next(). */
-int reader_open(struct reader **ret, const char *name, const char *file, int threads, int stop_fd,
+/* Returns when the first picture is there. @file is for messages. -ECANCELED: the stop_fd of
+ * @config is readable; -EIO, -EINVAL and so on as for decoder_open() and decoder_next(). */
+int reader_open(struct reader **ret, const struct source_config *config, const char *file,
                 struct error *err);
 
 /* What is read, until the first reader_take(). */

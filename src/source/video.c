@@ -258,7 +258,7 @@ static int open_url(struct video_source *v, const struct source_config *config, 
     v->own = av_frame_alloc();
     if (!v->own)
         return error_set(err, -ENOMEM, "out of memory for %s", v->file);
-    r = reader_open(&v->reader, config->name, v->file, config->threads, v->stop_fd, err);
+    r = reader_open(&v->reader, config, v->file, err);
     if (!r) {
         v->frame = reader_first(v->reader);
         r = begin(v, config, err);

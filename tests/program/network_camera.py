@@ -200,7 +200,15 @@ class Http(Handler):
     def serve_fields(self, path, headers):
         """Becomes interlaced the first time, is it the second time, and is it no more after that."""
         self.answer(b"200 OK", b"Content-Type: video/mp2t")
-        for name in (["whole.ts"] * 6 + ["fields.ts"] * 99, ["fields.ts"] * 99, ["whole.ts"] * 99)[min(self.visit, 3) - 1]:
+        self.show_pieces((["whole.ts"] * 6 + ["fields.ts"] * 99, ["fields.ts"] * 99, ["whole.ts"] * 99)[min(self.visit, 3) - 1])
+
+    def serve_turns(self, path, headers):
+        """Becomes interlaced each time."""
+        self.answer(b"200 OK", b"Content-Type: video/mp2t")
+        self.show_pieces((["whole.ts"] * 6 + ["fields.ts"] * 3) * 30)
+
+    def show_pieces(self, names):
+        for name in names:
             data = contents(name)
             for at in range(0, len(data), len(data) // 25):
                 self.wfile.write(data[at:at + len(data) // 25])

@@ -146,6 +146,11 @@ test_fields() {
     wait_for err "fields' is interlaced now; waiting for the camera" && ok || bad "a stream that becomes interlaced"
     wait_for err "fields' \(h264\) is back" && ok || bad "a stream that is interlaced no more"
     stop_well
+    start -i "$base/turns" -o null: --radius 1
+    wait_for err "turns' is interlaced at times, and filtered as if it was not" && ok || bad "a stream that is interlaced at times"
+    sleep 3
+    stop_well
+    [ "$(grep -c "turns' is interlaced" err)" = 2 ] && ok || bad "what is told of a stream that is interlaced at times: $(cat err)"
 }
 
 # A live stream of pieces, each of which comes at once: its pictures are shown one after the other.
