@@ -8,11 +8,6 @@
 #include "filter/noise_follow.h"
 
 #define LANE_BINS (TIME_BINS / 32)
-#define SEEN 4 /* the first bin of blocks that a camera saw; all those before are in lane 0 */
-#define ENOUGH_BLOCKS 12
-#define QUANTILE 0.06
-#define QUANTILE_TO_MEAN 1.2
-#define FLAT_PART 3
 
 /* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
 struct class_counts {
@@ -83,7 +78,7 @@ struct measured {
 static __device__ int nearest_class(const measured &m, int c, int lane)
 {
     const uint32_t enough = __ballot_sync(
-        0xffffffffu, lane < TIME_CLASSES && m.n[lane % TIME_CLASSES] >= ENOUGH_BLOCKS);
+        0xffffffffu, lane < TIME_CLASSES && m.n[lane % TIME_CLASSES] >= NOISE_ENOUGH_BLOCKS);
 
     for (int away = 0; away < TIME_CLASSES; away++) {
         if (c >= away && enough >> (c - away) & 1)
@@ -147,7 +142,8 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
 
     for (int i = 0; i < LANE_BINS; i++)
         k.bin[i] = __ldcg(&n.blocks[c][lane * LANE_BINS + i]);
-    for (int i = 0; i < SEEN && lane == 0; i++) {
+    static_assert(NOISE_SEEN <= LANE_BINS, "all that no camera saw is in lane 0");
+    for (int i = 0; i < NOISE_SEEN && lane == 0; i++) {
         drawn += k.bin[i];
         k.bin[i] = 0;
     }
@@ -177,7 +173,7 @@ static __device__ double raise_of(const measured &m, int lane)
         all += __shfl_xor_sync(0xffffffffu, all, away);
         uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
     }
-    return noise_raise(flat && FLAT_PART * flat >= all ? uneven / flat : 0.0);
+    return noise_raise(flat && NOISE_FLAT_PART * flat >= all ? uneven / flat : 0.0);
 }
 
 /* Several classes in one, for a picture in which none has enough; how many blocks there are. */
@@ -192,7 +188,7 @@ static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int
             all.bin[i] += k.bin[i];
     }
     add_before(all, lane);
-    *ret = QUANTILE_TO_MEAN * quantile(all, QUANTILE, lane);
+    *ret = NOISE_QUANTILE_TO_MEAN * quantile(all, NOISE_QUANTILE, lane);
     return all.all;
 }
 
@@ -230,12 +226,12 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     for (int i = 0; i < LANE_BINS; i++)
         left[i] = __ldcg(&j.noise->left[warp][lane * LANE_BINS + i]);
     add_before(k, lane);
-    now = quantile(k, QUANTILE, lane);
+    now = quantile(k, NOISE_QUANTILE, lane);
     median = quantile(k, 0.5, lane);
     if (lane == 0) {
-        const bool is_flat = k.all >= ENOUGH_BLOCKS && 2 * flat >= k.all;
+        const bool is_flat = k.all >= NOISE_ENOUGH_BLOCKS && 2 * flat >= k.all;
 
-        m.own[warp] = QUANTILE_TO_MEAN * now;
+        m.own[warp] = NOISE_QUANTILE_TO_MEAN * now;
         m.n[warp] = k.all;
         m.drawn[warp] = drawn;
         m.flat[warp] = is_flat ? k.all : 0;

@@ -3,11 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#define QUANTILE 0.06
-#define QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
-#define FLAT_PART 3          /* of all blocks that must be in flat classes to tell anything */
-#define ENOUGH_BLOCKS 12
-#define SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define UNKNOWN_VARIANCE 75.0
 #define UNKNOWN_SHARE 0.25
 
@@ -41,7 +36,7 @@ static uint64_t count(const uint32_t bins[NOISE_BINS], int from, int to)
 
 static uint64_t count_seen(const uint32_t bins[NOISE_BINS])
 {
-    return count(bins, SEEN, NOISE_BINS);
+    return count(bins, NOISE_SEEN, NOISE_BINS);
 }
 
 /* The variance of which @share of all blocks have less. */
@@ -50,7 +45,7 @@ static double quantile(const uint32_t bins[NOISE_BINS], double share)
     const double wanted = share * (double)count_seen(bins);
     double before = 0.0;
 
-    for (int i = SEEN; i < NOISE_BINS; i++) {
+    for (int i = NOISE_SEEN; i < NOISE_BINS; i++) {
         if (bins[i] && before + bins[i] >= wanted)
             return bin_low(i + (wanted - before) / bins[i]);
         before += bins[i];
@@ -75,26 +70,27 @@ static double measure_uneven(const struct noise_sums *sums)
         const uint64_t n = count_seen(sums->blocks[c]);
 
         all += (double)n;
-        if (n >= ENOUGH_BLOCKS && 2 * (uint64_t)sums->flat[c] >= n) {
-            sum += (double)n * quantile(sums->blocks[c], 0.5) / quantile(sums->blocks[c], QUANTILE);
+        if (n >= NOISE_ENOUGH_BLOCKS && 2 * (uint64_t)sums->flat[c] >= n) {
+            sum += (double)n * quantile(sums->blocks[c], 0.5) /
+                   quantile(sums->blocks[c], NOISE_QUANTILE);
             flat += (double)n;
         }
     }
-    return FLAT_PART * flat >= all && flat > 0.0 ? sum / flat : 0.0;
+    return NOISE_FLAT_PART * flat >= all && flat > 0.0 ? sum / flat : 0.0;
 }
 
 /* What this picture says of each class; a class with few blocks is like its nearest. False: there
  * are not enough blocks at all. */
 static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
 {
-    const double factor = QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums));
+    const double factor = NOISE_QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums));
     double own[NOISE_CLASSES];
     bool enough[NOISE_CLASSES], any = false;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
-        enough[c] = count_seen(sums->blocks[c]) >= ENOUGH_BLOCKS;
+        enough[c] = count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
         any = any || enough[c];
-        own[c] = factor * quantile(sums->blocks[c], QUANTILE);
+        own[c] = factor * quantile(sums->blocks[c], NOISE_QUANTILE);
     }
     for (int c = 0; c < NOISE_CLASSES; c++)
         for (int away = 0, found = 0; any && !found; away++)
@@ -118,7 +114,7 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
         for (int i = 0; i < NOISE_BINS; i++)
             all[i] += sums->blocks[c][i];
     for (int c = 0; c < NOISE_CLASSES; c++)
-        ret[c] = QUANTILE_TO_MEAN * quantile(all, QUANTILE);
+        ret[c] = NOISE_QUANTILE_TO_MEAN * quantile(all, NOISE_QUANTILE);
     return count_seen(all) > 0;
 }
 
@@ -128,7 +124,7 @@ static bool is_drawn(const struct noise_sums *sums)
     uint64_t drawn = 0, seen = 0;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
-        drawn += count(sums->blocks[c], 0, SEEN);
+        drawn += count(sums->blocks[c], 0, NOISE_SEEN);
         seen += count_seen(sums->blocks[c]);
     }
     return drawn > seen;
@@ -140,7 +136,7 @@ static double measure_share(const struct noise_sums *sums, const double variance
     double n = 0.0, sum = 0.0;
 
     for (int c = 0; c < NOISE_CLASSES; c++)
-        for (int i = SEEN; i <= noise_bin(variance[c]); i++) {
+        for (int i = NOISE_SEEN; i <= noise_bin(variance[c]); i++) {
             n += sums->blocks[c][i];
             sum += sums->share[c][i];
         }

@@ -21,11 +21,16 @@ enum noise_compared {
 #define NOISE_SHARE 4096       /* scale of the share in struct noise_sums */
 #define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
 #define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
+#define NOISE_QUANTILE 0.06
+#define NOISE_QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
+#define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
+#define NOISE_SEEN 4      /* the first bin of blocks that a camera saw, from a variance of 0.02 */
+#define NOISE_FLAT_PART 3 /* of all blocks that must be in flat classes to tell anything */
 
 /* By how much the quantile of a picture's blocks is raised: @uneven is the median of their
  * variances over that quantile, where there is nothing but noise. White noise has 1.11 by chance,
  * noise that neighbours share 1.15 to 1.25, and a JPEG, which leaves blocks with few coefficients
- * almost none of their noise, 1.3. */
+ * almost none of their noise, 1.3 (on the clips of tools/bench/quality). */
 NOISE_FUNCTION double noise_raise(double uneven)
 {
     const double raise = 1.0 + 4.0 * (uneven - 1.22);
