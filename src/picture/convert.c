@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "picture/colour.h"
 
 #define FIXED_BITS 14
+#define BAND_ROWS 64 /* that a thread converts at a time */
 
 /* A colour conversion in fixed point; `offset` includes one half for rounding. */
 struct conversion {
@@ -329,4 +331,41 @@ void convert_frame(struct frame *dst, const struct frame *src)
         convert_packed(dst, src, &c);
     else
         convert_planes(dst, src, &c);
+}
+
+/* --- on several threads --- */
+
+/* @begin is even. */
+static struct frame rows_of(const struct frame *f, int begin, int end)
+{
+    const struct format_info *info = &format_table[f->format];
+    struct frame rows = *f;
+
+    for (int i = 0; i < info->planes; i++)
+        rows.plane[i] += (size_t)(begin >> (i ? info->vshift : 0)) * f->stride[i];
+    rows.height = end - begin;
+    return rows;
+}
+
+struct conversion_job {
+    const struct frame *dst, *src;
+};
+
+static void convert_band(void *arg, int worker, int item)
+{
+    const struct conversion_job *job = arg;
+    const int begin = item * BAND_ROWS, height = job->src->height;
+    const int end = begin + BAND_ROWS < height ? begin + BAND_ROWS : height;
+    struct frame dst = rows_of(job->dst, begin, end);
+    const struct frame src = rows_of(job->src, begin, end);
+
+    (void)worker;
+    convert_frame(&dst, &src);
+}
+
+void convert_frame_by(struct workers *w, struct frame *dst, const struct frame *src)
+{
+    struct conversion_job job = {dst, src};
+
+    workers_run(w, convert_band, &job, (src->height + BAND_ROWS - 1) / BAND_ROWS);
 }

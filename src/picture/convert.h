@@ -11,10 +11,13 @@ enum frame_format working_format(enum frame_format format, int depth);
 
 /* Writes @src to @dst, both raw and of equal size, in the format and colour of @dst. Chroma is
  * replicated where @dst has more of it, averaged (rounded to nearest, rows
- * first) where it has less, and
- * 128 where @src is grey. Samples of 16 bits are rounded to 8, and 8 are 16 with nothing added.
- * Samples that need no change are copied exactly. */
+ * first) where it has less, and 128 where @src is grey. Samples of 16 bits are rounded to 8, and 8
+ * are 16 with nothing added. Samples that need no change are copied exactly. */
 void convert_frame(struct frame *dst, const struct frame *src);
+
+/* The same on the threads of @w. */
+struct workers;
+void convert_frame_by(struct workers *w, struct frame *dst, const struct frame *src);
 
 /* Decoder of MJPG frames (mjpeg.c). One per thread. */
 struct mjpeg;

@@ -6,12 +6,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
+#include "base/workers.h"
 #include "picture/card.h"
 #include "picture/convert.h"
 #include "picture/stretch.h"
 
-#define NARROW (1.0 / 16) /* of all levels, in which hardly anything is seen */
-#define N_NARROW 50       /* pictures in a row that use few levels, before that is told */
+#define LARGE (1280 * 720) /* pixels, from which on two threads convert a picture */
+#define NARROW (1.0 / 16)  /* of all levels, in which hardly anything is seen */
+#define N_NARROW 50        /* pictures in a row that use few levels, before that is told */
 
 /* Makes the frames in the layout of @o->picture. */
 static int make_frames(struct outlet *o)
@@ -46,6 +49,16 @@ static bool same_layout(const struct frame *f, const struct frame *want)
     return true;
 }
 
+/* One thread converts no faster than memory can be read and written by one. */
+static void share_out(struct outlet *o)
+{
+    const struct frame *const source = &o->config.picture;
+
+    if (!o->workers && online_cpus() > 1 && source->width * source->height >= LARGE &&
+        !same_layout(source, &o->picture) && workers_create(&o->workers, "convert", 2))
+        o->workers = NULL; /* one it is */
+}
+
 /* The sink may want another size than the pictures have. */
 static int prepare(struct outlet *o)
 {
@@ -60,6 +73,7 @@ static int prepare(struct outlet *o)
         if (r)
             return r;
     }
+    share_out(o);
     scaler_destroy(o->scaler);
     o->scaler = NULL;
     if (same)
@@ -124,6 +138,7 @@ int outlet_close(struct outlet *o, struct error *err)
 
     device_release_stop(&o->retry.release);
     scaler_destroy(o->scaler);
+    workers_destroy(o->workers);
     frame_free(&o->resized);
     free(o->memory);
     return r;
@@ -190,16 +205,24 @@ static int write_now(struct outlet *o, const struct frame *f, const struct frame
     return -EAGAIN;
 }
 
+static void convert(struct outlet *o, struct frame *to, const struct frame *f)
+{
+    if (o->workers)
+        convert_frame_by(o->workers, to, f);
+    else
+        convert_frame(to, f);
+}
+
 /* @f as the sink wants it: itself, or converted to @scratch. */
 static const struct frame *fit(struct outlet *o, const struct frame *f, struct frame *scratch)
 {
     if (same_layout(f, &o->picture))
         return f;
     if (o->scaler) {
-        convert_frame(&o->resized, f);
+        convert(o, &o->resized, f);
         scaler_run(o->scaler, scratch, &o->resized);
     } else {
-        convert_frame(scratch, f);
+        convert(o, scratch, f);
     }
     scratch->seq = f->seq;
     scratch->t_capture_ns = f->t_capture_ns;

@@ -21,6 +21,7 @@ struct outlet {
     int shown_state;                      /* by the last write; -1 = a picture, or none yet */
     struct frame resized;                 /* a picture of another size, in the sink's format */
     struct scaler *scaler;                /* from there; NULL while sizes agree */
+    struct workers *workers;              /* that convert large pictures; NULL: one thread does */
 
     int n_narrow; /* pictures so far, all of which use few of their levels; -1: one does not */
     struct device_retry retry; /* of a lost sink */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "picture/card.h"
 #include "picture/colour.h"
 #include "picture/convert.h"
@@ -36,6 +37,39 @@ static int as(enum frame_format to, enum frame_format from, int v)
     if (bytes == format_table[from].bytes)
         return v;
     return bytes > 1 ? v * 256 : v >= 255 * 256 ? 255 : (v + 128) / 256;
+}
+
+/* Whatever the threads, every byte is that of one: bands of rows end within pictures. */
+static void test_several_threads(void **state)
+{
+    static const int sizes[][2] = {{6, 1}, {62, 64}, {6, 129}, {62, 191}};
+    struct workers *workers;
+
+    (void)state;
+    assert_int_equal(workers_create(&workers, "convert", 3), 0);
+    for (int from = 0; from < FRAME_MJPG; from++)
+        for (int to = 0; to < FRAME_MJPG; to++)
+            for (int i = 0; i < 4; i++) {
+                struct guarded src = make((enum frame_format)from, sizes[i][0], sizes[i][1], 7);
+                struct guarded one = make((enum frame_format)to, sizes[i][0], sizes[i][1], 5);
+                struct guarded some = make((enum frame_format)to, sizes[i][0], sizes[i][1], 5);
+
+                image_fill(&src.frame, IMAGE_RANDOM, (uint64_t)(from * 64 + to));
+                src.frame.colour = limited_601;
+                one.frame.colour = some.frame.colour = i % 2 ? limited_601 : full_601;
+                convert_frame(&one.frame, &src.frame);
+                convert_frame_by(workers, &some.frame, &src.frame);
+                assert_int_equal(guarded_check(&some), 0);
+                for (int p = 0; p < format_table[to].planes; p++)
+                    for (int y = 0; y < frame_plane_rows(&one.frame, p); y++)
+                        assert_memory_equal(one.frame.plane[p] + (size_t)y * one.frame.stride[p],
+                                            some.frame.plane[p] + (size_t)y * some.frame.stride[p],
+                                            frame_row_bytes(&one.frame, p));
+                guarded_free(&src);
+                guarded_free(&one);
+                guarded_free(&some);
+            }
+    workers_destroy(workers);
 }
 
 /* Every pair of formats: luma is kept exactly, chroma is kept, replicated, averaged or 128,
@@ -271,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair_of_formats),
+        cmocka_unit_test(test_several_threads),
         cmocka_unit_test(test_chroma_is_averaged),
         cmocka_unit_test(test_colours),
         cmocka_unit_test(test_known_colours),

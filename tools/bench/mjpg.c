@@ -12,7 +12,7 @@
  *             engine's has nvJPEG; from here on it is
  *   engine    what is between the camera's frame and the written one: the engine, with radius 5
  *             and frames by themselves,
- *   convert   YUYV of what it gives,
+ *   convert   YUYV of what it gives, by two threads,
  *   write     and that written to a file in memory, as to a virtual camera
  *   way       these four
  *
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "base/workers.h"
 #include "engine/engine.h"
 #include "engine/table.h"
 #include "picture/convert.h"
@@ -39,6 +40,7 @@ struct bench {
     tjhandle handle;
     struct mjpeg *mjpeg;
     struct engine *engine;
+    struct workers *workers;
     struct filter filter;
     struct frame jpeg, picture, fast, filtered, yuyv;
     int file, subsamp;
@@ -159,7 +161,7 @@ static void go_all_the_way(struct bench *b, double ms[N_STEPS])
     t[ENGINE] = now_ms();
     filter_picture(b);
     t[CONVERT] = now_ms();
-    convert_frame(&b->yuyv, &b->filtered);
+    convert_frame_by(b->workers, &b->yuyv, &b->filtered);
     t[WRITE] = now_ms();
     write_frame(b);
     t[WAY] = now_ms();
@@ -239,7 +241,8 @@ int main(int argc, char **argv)
         .radius = 5, .sigma_space = 3.0, .sigma_color = 18.0, .window = WINDOW_DISC, .temporal = 1};
     b.handle = tjInitDecompress();
     b.file = memfd_create("frame", MFD_CLOEXEC);
-    if (!b.handle || b.file < 0 || mjpeg_create(&b.mjpeg, n_threads, b.engine->ops->jpegs))
+    if (!b.handle || b.file < 0 || mjpeg_create(&b.mjpeg, n_threads, b.engine->ops->jpegs) ||
+        workers_create(&b.workers, "convert", n_threads > 1 ? 2 : 1))
         die("no memory");
     b.fast = make(FRAME_I422);
     b.picture = make_pinned(b.engine, FRAME_I422);
