@@ -26,7 +26,7 @@ enum form form_for(int capability, const char *device_name)
 int form_least_radius(enum form form, bool lorentzian, bool disc, int tiles)
 {
     if (form == FORM_BF16)
-        return lorentzian ? (disc ? 24 : 10) : disc ? 7 : 4;
+        return lorentzian ? (disc ? 12 : 6) : disc ? 6 : 4;
     if (form == FORM_F16 && !lorentzian && !disc)
         return tiles > 1 ? 8 : 12;
     return INT_MAX;

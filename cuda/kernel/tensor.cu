@@ -3,6 +3,7 @@
 #include "cuda/kernel/form.h"
 
 #define RESERVED_BYTES 1024 /* of shared memory, by the driver, for each block */
+#define MOST_PARTS_SHIFT 2  /* log2 of the parts of a tile */
 
 static_assert(BILATERAL_ROWS_STEP % MAX_TILE_ROWS == 0, "tiles begin where strips do");
 
@@ -15,6 +16,15 @@ static int device_attribute(cudaDeviceAttr attribute)
         cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
         return 0;
     return value;
+}
+
+/* So many that its product with a row or column of a tile is exact, in whatever steps it comes. */
+static float few_bits(float value)
+{
+    int exponent;
+    const float mantissa = frexpf(value, &exponent);
+
+    return ldexpf(roundf(ldexpf(mantissa, 16)), exponent - 16);
 }
 
 /* Features come from values. Half the square of a feature is an exponent in units of 2^-24. */
@@ -31,7 +41,7 @@ static void set_scales(tensor_params &h, const tensor_form &form)
     h.to_f1_u = p.d * color;
     h.to_f1_v = p.e * color;
     h.to_f2_v = p.f * color;
-    h.to_place = sqrtf(p.inv_two_ss2) * unit;
+    h.to_place = few_bits(sqrtf(p.inv_two_ss2) * unit);
     h.octaves_per_r2 = p.inv_two_ss2 * log2e;
 }
 
@@ -117,14 +127,15 @@ static size_t shared_bytes(const tensor_params &h)
  * costs more than to wait for a single large one (2026-11, NVIDIA H200). Returns how many fit. */
 static int choose_tile(tensor_params &h, const tensor_form &form)
 {
-    static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS};
+    static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, SOME_WARPS};
     static const struct {
         tile_shape tile;
         int fit, least_radius;
-    } choices[] = {{{32, 32, 4}, 4, 0},         {large, 2, 0},
-                   {{32, 32, MAX_WARPS}, 2, 0}, {large, 1, 20},
-                   {{32, 16, MAX_WARPS}, 2, 0}, {{32, 32, MAX_WARPS}, 1, 0},
-                   {{32, 16, MAX_WARPS}, 1, 0}};
+    } choices[] = {
+        {{32, 32, 4}, 4, 0},          {large, 2, 0},
+        {{32, 32, SOME_WARPS}, 2, 0}, {{MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS}, 1, 19},
+        {{32, 16, SOME_WARPS}, 2, 0}, {{32, 32, SOME_WARPS}, 1, 0},
+        {{32, 16, SOME_WARPS}, 1, 0}};
     const size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const size_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 
@@ -138,9 +149,37 @@ static int choose_tile(tensor_params &h, const tensor_form &form)
     return 0;
 }
 
-static tensor_params make_params(const bilateral_params &p, const tensor_form &form)
+/* The tiles that are left when each multiprocessor has had as many as all others would keep most of
+ * them waiting, so they are cut in parts: the last rows of tiles. A part has the places of its
+ * tile, and its pixels are the same. It has work for at least half of a block's warps. Returns how
+ * many rows of blocks there are. */
+static int set_parts(tensor_params &h, int across)
+{
+    const int rows = (h.p.row_end - h.p.row_begin + h.tile_rows - 1) / h.tile_rows;
+    const int all = device_attribute(cudaDevAttrMultiProcessorCount);
+    const int left = all ? across * rows % all : 0;
+    int least = 1 << MOST_PARTS_SHIFT; /* of such turns; a tile takes that many */
+
+    h.whole_rows = rows;
+    h.parts_shift = 0;
+    for (int shift = 1; shift <= MOST_PARTS_SHIFT && left; shift++) {
+        const int turns = ((left << shift) + all - 1) / all << MOST_PARTS_SHIFT - shift;
+
+        if (turns < least && h.tile_rows / PATCH << h.across_shift >> shift >= h.warps / 2) {
+            least = turns;
+            h.parts_shift = shift;
+        }
+    }
+    if (h.parts_shift)
+        h.whole_rows -= (left + across - 1) / across;
+    return h.whole_rows + (rows - h.whole_rows << h.parts_shift);
+}
+
+static tensor_params make_params(const bilateral_params &p, const tensor_form &form,
+                                 dim3 *ret_blocks)
 {
     tensor_params h = {};
+    int across;
 
     h.p = p;
     if (p.packed) {
@@ -149,6 +188,8 @@ static tensor_params make_params(const bilateral_params &p, const tensor_form &f
     }
     set_scales(h, form);
     choose_tile(h, form);
+    across = (p.width + h.tile_columns - 1) / h.tile_columns;
+    *ret_blocks = dim3(across, set_parts(h, across));
     set_window(h);
     return h;
 }
@@ -216,10 +257,8 @@ static tensor_function kernel_for(const bilateral_params &p, const tensor_form &
 static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cudaStream_t stream)
 {
     const tensor_function kernel = kernel_for(p, form);
-    const tensor_params h = make_params(p, form);
-    const int rows = p.row_end - p.row_begin;
-    const dim3 grid((p.width + h.tile_columns - 1) / h.tile_columns,
-                    (rows + h.tile_rows - 1) / h.tile_rows);
+    dim3 grid;
+    const tensor_params h = make_params(p, form, &grid);
     const dim3 block(WARP, h.warps);
     const size_t bytes = shared_bytes(h);
 

@@ -37,22 +37,25 @@
 #define PATCH 4       /* its columns and rows */
 #define MAX_RADIUS 32 /* of a window */
 #define MAX_KNOWN_RADIUS 16
-#define MAX_WARPS 8 /* of a block */
+#define SOME_WARPS 8 /* of a block, for two of which there are registers */
+#define MAX_WARPS 16 /* of a block that is alone */
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
 
 struct tensor_params {
     bilateral_params p;
-    int tile_columns, tile_rows;    /* output pixels of a block */
-    int across_shift;               /* log2 of rows of patches side by side */
-    int warps;                      /* of a block */
-    int pairs;                      /* pixel pairs in a row of the tile with its halo */
-    int fill_step;                  /* rows that a block fills at a time */
-    uint32_t divide_by_pairs;       /* 2^32 / pairs, rounded up */
-    int feature_stride;             /* entries in a row of features */
-    int value_stride;               /* samples in a row of a plane of values */
-    int value_plane;                /* samples in such a plane */
-    int ones;                       /* samples in the row of ones */
+    int tile_columns, tile_rows; /* output pixels of a tile */
+    int whole_rows;              /* of tiles, each of which one block filters */
+    int parts_shift;             /* log2 of the blocks that share a tile of the rows below them */
+    int across_shift;            /* log2 of rows of patches side by side */
+    int warps;                   /* of a block */
+    int pairs;                   /* pixel pairs in a row of the tile with its halo */
+    int fill_step;               /* rows that a block fills at a time */
+    uint32_t divide_by_pairs;    /* 2^32 / pairs, rounded up */
+    int feature_stride;          /* entries in a row of features */
+    int value_stride;            /* samples in a row of a plane of values */
+    int value_plane;             /* samples in such a plane */
+    int ones;                    /* samples in the row of ones */
     int fill_features, fill_values; /* entries and samples in fill_step rows */
     float to_f0_y, to_f0_u, to_f0_v, to_f1_u, to_f1_v, to_f2_v; /* features from values */
     float to_place;                                             /* features from columns and rows */

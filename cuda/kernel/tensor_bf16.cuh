@@ -9,7 +9,6 @@ namespace
 {
 
 #define PATCHES 8 /* of a warp */
-#define BLOCKS 2  /* of a multiprocessor, by their registers */
 #define LORENTZIAN false
 #define OCTAVE 128.0f
 #define ONE 1942.0f /* the exponent that means 1 on average over the error of linear mantissas */

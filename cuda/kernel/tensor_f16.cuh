@@ -9,7 +9,6 @@ namespace
 {
 
 #define PATCHES 4 /* of a warp */
-#define BLOCKS 2  /* of a multiprocessor, by their registers */
 #define LORENTZIAN false
 #define OCTAVE 64.0f
 #define ONE 971.0f /* the exponent that means 1 on average over the error of linear mantissas */

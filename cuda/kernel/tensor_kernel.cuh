@@ -84,12 +84,9 @@ struct walk {
         return row - lane.row() - radius;
     }
     /* Whether the lane's neighbours in a row of chunks are neither above nor below the windows. */
-    __device__ __forceinline__ uint32_t inside_rows(int row) const
+    __device__ __forceinline__ bool inside_rows(int row) const
     {
-        uint32_t all = abs(distance(PATCH * row + lane.t)) <= radius ? BOTH : 0;
-
-        pin(all);
-        return all;
+        return abs(distance(PATCH * row + lane.t)) <= radius;
     }
     /* Loads what the first row begins with, at @step. */
     __device__ __forceinline__ void begin(int step)
@@ -121,8 +118,8 @@ struct walk {
 };
 
 /* @all: of the neighbours in columns that all pixels of a patch see. */
-static __device__ __forceinline__ void set_masks(square_window &s, const lane_place &l,
-                                                 uint32_t all)
+static __device__ __forceinline__ void set_factors(square_window &s, const lane_place &l,
+                                                   uint32_t all)
 {
     const bool second = l.g % 2;
     const uint32_t one = all & FIRST, other = all & SECOND;
@@ -132,12 +129,28 @@ static __device__ __forceinline__ void set_masks(square_window &s, const lane_pl
     s.right = {{{second ? all : one, all}, {second ? one : 0, second ? all : 0}}};
 }
 
+/* Of neighbours that are above or below the windows. Their two words are unlike, so that both stay
+ * in registers. */
+static __device__ __forceinline__ void set_rows(square_window &s, bool inside)
+{
+    s.rows[0] = inside ? 0 : 0xbc00bc00;
+    s.rows[1] = inside ? 0 : 0xbbffbbff;
+    pin(s.rows[0]);
+    pin(s.rows[1]);
+}
+
 /* @EDGE: some of the row's neighbours are above or below the window of some pixels. */
 template <bool ODD, bool EDGE>
 static __device__ __forceinline__ void walk_square_row(walk &w, square_window &s, int row)
 {
-    set_masks(s, w.lane, EDGE ? w.inside_rows(row) : BOTH);
-    add_pairs<false, false>(w.patches, w.c, 0, false, s.left);
+    uint32_t all = BOTH;
+
+    if (EDGE) {
+        all = w.inside_rows(row) ? BOTH : 0;
+        pin(all);
+    }
+    set_factors(s, w.lane, all);
+    add_pairs<false>(w.patches, w.c, 0, false, factors_only(s.left));
 #pragma unroll 1
     for (int left = s.between; !add_square<ODD>(w.patches, w.c, s, left); left -= PATCHES)
         ;
@@ -153,8 +166,10 @@ template <bool ODD, int RADIUS>
 static __device__ __forceinline__ void walk_square_in_pairs(const tensor_params &h, walk &w)
 {
     constexpr int last = RADIUS / 2, steps = last + 1 + ODD;
+    square_window s;
     row_pairs c;
 
+    set_factors(s, w.lane, BOTH);
     c.features_at = w.features_row;
     c.values_at = w.values_row;
     c.load(0);
@@ -162,14 +177,12 @@ static __device__ __forceinline__ void walk_square_in_pairs(const tensor_params 
     for (int row = 0; row <= last; row++) {
         const uint32_t features_step = row < last ? h.feature_row : 0;
         const uint32_t values_step = row < last ? w.values_step : 0;
-        square_window s;
 
         if (row == 0 || row == last) {
-            set_masks(s, w.lane, w.inside_rows(row));
-            add_square_row<ODD, steps>(w.patches, c, s, features_step, values_step);
+            set_rows(s, w.inside_rows(row));
+            add_square_row<ODD, true, steps>(w.patches, c, s, features_step, values_step);
         } else {
-            set_masks(s, w.lane, BOTH);
-            add_square_row<ODD, steps>(w.patches, c, s, features_step, values_step);
+            add_square_row<ODD, false, steps>(w.patches, c, s, features_step, values_step);
         }
         w.flush();
     }
@@ -235,14 +248,17 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
 /* Gaussian weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0
  * where it is not known when this is compiled. */
 template <bool SQUARE, bool ODD, int RADIUS = 0>
-static __global__ void __launch_bounds__(MAX_WARPS *WARP, BLOCKS)
+static __global__ void __launch_bounds__((RADIUS ? SOME_WARPS : MAX_WARPS) * WARP, RADIUS ? 2 : 1)
     tensor_kernel(const tensor_params h)
 {
 #if HAS_FORM
     extern __shared__ uint4 shared[];
-    const tile t(h, shared, RADIUS ? RADIUS : h.p.radius, ODD);
+    const part own(h);
+    const tile t(h, own, shared, RADIUS ? RADIUS : h.p.radius, ODD);
 
-    fill<ODD>(h, t);
+    if (own.picture_top >= h.p.row_end)
+        return;
+    fill<ODD>(h, t, own);
     if (!SQUARE || ODD)
         put_window(h, t);
     __syncthreads();
@@ -250,12 +266,15 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, BLOCKS)
 
     if (RADIUS > 0) /* the others have no registers for it */
         first.keep();
-    for (int i = threadIdx.y; i < h.tile_rows / PATCH << h.across_shift; i += h.warps) {
+    for (int i = threadIdx.y;; i += h.warps) {
+        const part here(h);
         const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);
         const int top = (i >> h.across_shift) * PATCH;
         const int picture_x = blockIdx.x * h.tile_columns + x;
-        const int picture_y = h.p.row_begin + blockIdx.y * h.tile_rows + top;
+        const int picture_y = here.picture_top + top;
 
+        if (top >= here.rows)
+            break;
         if (picture_x >= h.p.width || picture_y >= h.p.row_end)
             continue;
         walk w(RADIUS > 0 ? first.moved(h, x, top) : corner(h, t, x, top), t.radius, x, top);

@@ -9,7 +9,6 @@ namespace
 {
 
 #define PATCHES 8 /* of a warp */
-#define BLOCKS 2  /* of a multiprocessor, by their registers */
 #define LORENTZIAN true
 #define OCTAVE 0.0f
 #define ONE 1.0f

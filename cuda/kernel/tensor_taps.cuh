@@ -127,45 +127,57 @@ struct chunks {
     }
 };
 
-/* What is inside the window, for columns 0 and 1 of a chunk: factors of weights, 0 and 1 or spatial
- * weights. Where each word is another register, terms of exponents are quicker (TERMS; 2026-11,
- * NVIDIA H200): 0 inside, and outside no number, which is saturated to 0. */
-struct mask {
+/* What is inside the window, for columns 0 and 1 of a chunk. */
+struct words_of_pair {
     uint32_t of[2][2]; /* [chunk of a pair][pixel] */
 };
 
-/* The weights of a chunk for both pixels of a lane. */
-template <bool TERMS>
-static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t features[2],
-                                             uint32_t chunk, const uint32_t mask[2])
+/* As factors of weights, 0 and 1 or spatial weights, it costs the least where a register or two
+ * hold it, as terms of exponents where each word is another register (2026-11, NVIDIA H200). Such a
+ * term is 0 inside; outside it is negative or no number, which is saturated to 0. */
+struct mask {
+    words_of_pair factors, terms;
+};
+
+static __device__ __forceinline__ mask factors_only(const words_of_pair &factors)
 {
-    const uint32_t zero[2] = {0, 0};
+    return {factors, {}};
+}
+
+static __device__ __forceinline__ mask terms_only(const words_of_pair &terms)
+{
+    return {{{{BOTH, BOTH}, {BOTH, BOTH}}}, terms};
+}
+
+/* The weights of a chunk for both pixels of a lane. */
+static __device__ __forceinline__ void weigh(uint32_t w[2], const uint32_t features[2],
+                                             uint32_t chunk, const mask &m, int i)
+{
     uint32_t products[2];
 
-    multiply_halves(products, features, chunk, TERMS ? mask : zero);
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        w[i] = weights(from_bits(products[i]), from_bits(TERMS ? BOTH : mask[i]));
+    multiply_halves(products, features, chunk, m.terms.of[i]);
+    w[0] = weights(from_bits(products[0]), from_bits(m.factors.of[i][0]));
+    w[1] = weights(from_bits(products[1]), from_bits(m.factors.of[i][1]));
 }
 
 /* Adds two chunks to a patch, or the first of them. */
-template <bool TERMS, bool HALF>
+template <bool HALF>
 static __device__ __forceinline__ void add_pair(patch &p, const uint32_t features[2],
                                                 const uint32_t values[2], const mask &m)
 {
     uint32_t w[2], more[2];
 
-    weigh<TERMS>(w, p.features, features[0], m.of[0]);
+    weigh(w, p.features, features[0], m, 0);
     if (HALF) {
         p.sums.add_8(w, values[0]);
     } else {
-        weigh<TERMS>(more, p.features, features[1], m.of[1]);
+        weigh(more, p.features, features[1], m, 1);
         p.sums.add_16(w, more, values[0], values[1]);
     }
 }
 
 /* A step: adds its pair to each patch. @first is the place of the first patch's pair. */
-template <bool TERMS, bool HALF>
+template <bool HALF>
 static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, int first, bool last,
                                                  const mask &m)
 {
@@ -173,15 +185,33 @@ static __device__ __forceinline__ void add_pairs(patch p[PATCHES], chunks &c, in
     for (int j = 0; j < PATCHES; j++) {
         const int k = (first + j) % PATCHES;
 
-        add_pair<TERMS, HALF>(p[j], c.features[k / 2] + k % 2 * 2, c.values[k / 2] + k % 2 * 2, m);
+        add_pair<HALF>(p[j], c.features[k / 2] + k % 2 * 2, c.values[k / 2] + k % 2 * 2, m);
         c.refill(first, j, last);
     }
 }
 
 /* What a row of chunks needs to know of a square window. */
 struct square_window {
-    mask left, middle, right;
+    words_of_pair left, middle, right; /* factors */
+    uint32_t rows[2];                  /* terms that say the same of rows, where factors do not */
     int between; /* the steps from the first, which needs the left mask, to the right one */
+
+    /* @EDGE: the terms count. */
+    template <bool EDGE> __device__ __forceinline__ mask masked(const words_of_pair &columns) const
+    {
+        if (EDGE)
+            return {columns, {{{rows[0], rows[1]}, {rows[0], rows[1]}}}};
+        return factors_only(columns);
+    }
+    /* In an odd window's last step but one, and in the last one, which has one chunk. */
+    __device__ __forceinline__ words_of_pair right_begins() const
+    {
+        return {{{middle.of[0][0], middle.of[0][1]}, {right.of[0][0], right.of[0][1]}}};
+    }
+    __device__ __forceinline__ words_of_pair right_ends() const
+    {
+        return {{{right.of[1][0], right.of[1][1]}, {}}};
+    }
 };
 
 /* The end of a row whose last pairs begin at pair @slot of the slots. */
@@ -190,13 +220,10 @@ static __device__ __forceinline__ void end_square_row(patch p[PATCHES], chunks &
                                                       const square_window &s, int slot)
 {
     if (ODD) {
-        add_pairs<false, false>(
-            p, c, slot, false,
-            {{{s.middle.of[0][0], s.middle.of[0][1]}, {s.right.of[0][0], s.right.of[0][1]}}});
-        add_pairs<false, true>(p, c, (slot + 1) % PATCHES, true,
-                               {{{s.right.of[1][0], s.right.of[1][1]}, {}}});
+        add_pairs<false>(p, c, slot, false, factors_only(s.right_begins()));
+        add_pairs<true>(p, c, (slot + 1) % PATCHES, true, factors_only(s.right_ends()));
     } else {
-        add_pairs<false, false>(p, c, slot, true, s.right);
+        add_pairs<false>(p, c, slot, true, factors_only(s.right));
     }
 }
 
@@ -210,7 +237,7 @@ static __device__ __forceinline__ bool add_square(patch p[PATCHES], chunks &c,
         end_square_row<ODD>(p, c, s, (I + 1) % PATCHES);
         return true;
     }
-    add_pairs<false, false>(p, c, (I + 1) % PATCHES, false, s.middle);
+    add_pairs<false>(p, c, (I + 1) % PATCHES, false, factors_only(s.middle));
     if constexpr (I + 1 < PATCHES)
         return add_square<ODD, I + 1>(p, c, s, left);
     return false;
@@ -235,28 +262,25 @@ struct row_pairs {
 };
 
 /* Adds pair @k of a row to the patch for which that is step @step of @STEPS. */
-template <bool ODD, int STEPS>
+template <bool ODD, bool EDGE, int STEPS>
 static __device__ __forceinline__ void add_square_pair(patch &p, const row_pairs &c,
                                                        const square_window &s, int k, int step)
 {
     const uint32_t *const features = c.features[c.place(k / 2)] + k % 2 * 2;
     const uint32_t *const values = c.values[c.place(k / 2)] + k % 2 * 2;
-    const mask both = {
-        {{s.middle.of[0][0], s.middle.of[0][1]}, {s.right.of[0][0], s.right.of[0][1]}}};
-    const mask second = {{{s.right.of[1][0], s.right.of[1][1]}, {}}};
 
     if (ODD && step == STEPS - 1)
-        add_pair<false, true>(p, features, values, second);
+        add_pair<true>(p, features, values, s.masked<EDGE>(s.right_ends()));
     else if (ODD && step == STEPS - 2)
-        add_pair<false, false>(p, features, values, both);
+        add_pair<false>(p, features, values, s.masked<EDGE>(s.right_begins()));
     else if (!ODD && step == STEPS - 1)
-        add_pair<false, false>(p, features, values, s.right);
+        add_pair<false>(p, features, values, s.masked<EDGE>(s.right));
     else
-        add_pair<false, false>(p, features, values, step ? s.middle : s.left);
+        add_pair<false>(p, features, values, s.masked<EDGE>(step ? s.middle : s.left));
 }
 
 /* @features_step and @values_step lead to the next row. */
-template <bool ODD, int STEPS>
+template <bool ODD, bool EDGE, int STEPS>
 static __device__ __forceinline__ void add_square_row(patch p[PATCHES], row_pairs &c,
                                                       const square_window &s,
                                                       uint32_t features_step, uint32_t values_step)
@@ -275,7 +299,7 @@ static __device__ __forceinline__ void add_square_row(patch p[PATCHES], row_pair
 #pragma unroll
         for (int j = PATCHES - 1; j >= 0; j--)
             if (k - j >= 0 && k - j < STEPS)
-                add_square_pair<ODD, STEPS>(p[j], c, s, k, k - j);
+                add_square_pair<ODD, EDGE, STEPS>(p[j], c, s, k, k - j);
     }
 }
 
@@ -292,21 +316,21 @@ struct window_row {
     /* Of the next two chunks. */
     __device__ __forceinline__ mask next()
     {
-        mask m;
+        words_of_pair m;
 
         load_16_bytes(m.of[0], at);
         at += uint32_t(sizeof(m));
-        return m;
+        return LORENTZIAN ? factors_only(m) : terms_only(m);
     }
     /* Of the next two chunks of 4 columns by 2 rows. */
     __device__ __forceinline__ mask next_low()
     {
-        mask m;
+        words_of_pair m;
 
         load_8_bytes(m.of[0], at);
         load_8_bytes(m.of[1], at + uint32_t(sizeof(m)));
         at += 2 * uint32_t(sizeof(m));
-        return m;
+        return LORENTZIAN ? factors_only(m) : terms_only(m);
     }
 };
 
@@ -320,13 +344,13 @@ static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, win
 
     if (left == I) {
         if (half)
-            add_pairs<!LORENTZIAN, true>(p, c, I, true, m);
+            add_pairs<true>(p, c, I, true, m);
         else
-            add_pairs<!LORENTZIAN, false>(p, c, I, true, m);
+            add_pairs<false>(p, c, I, true, m);
         return true;
     }
     if (!skip)
-        add_pairs<!LORENTZIAN, false>(p, c, I, false, m);
+        add_pairs<false>(p, c, I, false, m);
     if constexpr (I + 1 < PATCHES)
         return add_disc<I + 1>(p, c, r, false, half, left);
     return false;
@@ -365,7 +389,7 @@ static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks 
         c.load<PATCHES + 1>();
 #pragma unroll
         for (int j = 0; j < PATCHES; j++)
-            add_pair<!LORENTZIAN, false>(p[j], c.features + j, c.values + j, m);
+            add_pair<false>(p[j], c.features + j, c.values + j, m);
     }
     if (n > 0) {
         const mask m = r.next_low();
@@ -373,7 +397,7 @@ static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks 
         c.load<PATCHES>();
 #pragma unroll
         for (int j = 0; j < PATCHES; j++)
-            add_pair<!LORENTZIAN, true>(p[j], c.features + j, c.values + j, m);
+            add_pair<true>(p[j], c.features + j, c.values + j, m);
     }
 }
 

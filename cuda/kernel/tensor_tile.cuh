@@ -26,6 +26,26 @@ static __device__ __forceinline__ uint32_t low_halves(uint32_t a, uint32_t b)
 #define FIRST 0x00003c00u
 #define SECOND 0x3c000000u
 
+/* The rows of a tile that a block filters. Asking again takes no register meanwhile. */
+struct part {
+    int top, rows;   /* from the tile's first row on */
+    int picture_top; /* the same row of the picture */
+
+    __device__ __forceinline__ part(const tensor_params &h) : top(0), rows(h.tile_rows)
+    {
+        int y, below;
+
+        asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+        below = y - h.whole_rows;
+        if (below >= 0) {
+            rows >>= h.parts_shift;
+            top = (below & (1 << h.parts_shift) - 1) * rows;
+            y = h.whole_rows + (below >> h.parts_shift);
+        }
+        picture_top = h.p.row_begin + y * h.tile_rows + top;
+    }
+};
+
 /* Column 0 of the tile is that of the leftmost tap. Where the radius is odd it is the right half
  * of a pixel pair, so that the features have one column before it. Strides are such that no load of
  * the inner loop has a bank conflict: 2 or 6 entries more than a multiple of 8 for features, an odd
@@ -37,10 +57,11 @@ struct tile {
      * patch, and pairs of columns of the windows' union; a word for each pixel. */
     uint2 *window;
     int radius, odd; /* @odd: 1 if the radius is */
-    int rows;
+    int rows;        /* with the halo */
 
-    __device__ __forceinline__ tile(const tensor_params &h, uint4 *shared, int radius, int odd)
-        : features(shared), radius(radius), odd(odd), rows(h.tile_rows + 2 * radius)
+    __device__ __forceinline__ tile(const tensor_params &h, const part &own, uint4 *shared,
+                                    int radius, int odd)
+        : features(shared), radius(radius), odd(odd), rows(own.rows + 2 * radius)
     {
         values = reinterpret_cast<uint16_t *>(features + rows * h.feature_stride);
         window = reinterpret_cast<uint2 *>(values + 3 * h.value_plane + h.ones) -
@@ -191,14 +212,14 @@ static __device__ __forceinline__ void put_window(const tensor_params &h, const 
 
 /* A thread owns a pixel pair's column, and every h.fill_step-th of its rows. */
 template <bool ODD>
-static __device__ __forceinline__ void fill(const tensor_params &h, const tile &t)
+static __device__ __forceinline__ void fill(const tensor_params &h, const tile &t, const part &own)
 {
     const int thread = threadIdx.y * WARP + threadIdx.x;
     const int first = __umulhi(thread, h.divide_by_pairs), pair = thread - first * h.pairs;
     const pair_column c(h, t, pair);
-    const int y0 = h.p.row_begin + int(blockIdx.y) * h.tile_rows - t.radius;
+    const int y0 = own.picture_top - t.radius;
     const float step = float(h.fill_step) * h.to_place;
-    float place = float(first - t.radius - h.tile_rows / 2) * h.to_place;
+    float place = float(own.top + first - t.radius - h.tile_rows / 2) * h.to_place;
     uint4 *features = t.features + first * h.feature_stride + 2 * pair;
     uint16_t *values = t.values + first * h.value_stride + 2 * pair;
 
