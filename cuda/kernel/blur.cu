@@ -12,8 +12,8 @@
  * less 128: all in all a level is off by less than 0.15.
  *
  * A warp filters 16 rows of half a tile, 16 columns after another. It keeps the means of the
- * columns that the window of the next 16 reaches. The bytes go to the picture by way of shared
- * memory, where the kinds come together again. */
+ * columns that the window of the next 16 reaches. Which columns of a product a lane has is a matter
+ * of the order of weights; so it gets what belongs into the same words of the picture. */
 #include "cuda/kernel/blur_params.h"
 #include "cuda/kernel/blur_products.cuh"
 #include "cuda/kernel/kernels.h"
@@ -22,20 +22,17 @@
 #define ROWS 16                          /* of a warp */
 #define WARP_BYTES (BLUR_TILE_BYTES / 2) /* of each row; two warps lie side by side */
 #define MAX_WARPS 8
-#define MAX_STEPS 5 /* of 16 rows or columns: 16 and the reach on both sides */
-#define MIDDLE (16 * MAX_STEPS)
-#define TABLE (2 * MIDDLE) /* pairs of weights: at a distance from the middle, and one more */
-#define WEIGHTS (BLUR_MAX_REACH + 1)
-#define CENTRE (1024.0f + 128.0f) /* what samples in tiles are more than the means of columns */
-#define STAGE_STRIDE (WARP_BYTES + 16)
-#define LOADS 4 /* under way at once */
+#define MAX_STEPS 5                  /* of 16 rows or columns: 16 and the reach on both sides */
+#define CENTRE (1024.0f + 128.0f)    /* what samples in tiles are more than the means of columns */
+#define LOADS 4                      /* under way at once */
+#define MIDDLE(steps) (16 * (steps)) /* of a table of pairs of weights */
+#define TABLE(steps) (2 * MIDDLE(steps))
 
-#define STAGE_BYTES (ROWS * STAGE_STRIDE)
-
-/* A block's shared memory; its warps' stages follow, and its tile. */
+/* A block's shared memory; its tile follows. A table has at a distance from its middle the weight
+ * there and the next one. */
 struct alignas(16) shared_part {
-    uint32_t table[BLUR_AXES][TABLE];
-    float weight[BLUR_AXES][WEIGHTS];
+    uint32_t table[BLUR_AXES][TABLE(MAX_STEPS)];
+    float4 weight[sizeof(blur_params::weight) / sizeof(float4)];
 };
 
 /* Rows of a tile. */
@@ -93,18 +90,18 @@ static __device__ __forceinline__ void put_words(const blur_plane &q, const uint
         __byte_perm(others[0], others[1], 0x7632), __byte_perm(others[2], others[3], 0x7632));
 }
 
-/* Fills the tile; @x and @y are where the bytes begin that are filtered. */
-static __device__ __forceinline__ void fill(const blur_plane &q, half *tile, int rows, int x, int y)
-{
-    const int n = q.moves * rows, threads = WARP * blockDim.y, last = (q.bytes - 1) / 16 * 16;
+/* What a thread loads of a tile at once; @x and @y are where the bytes begin that are filtered. */
+struct moved {
+    uint4 loaded[LOADS];
+    int row[LOADS], at[LOADS];
 
-    for (int first = threadIdx.y * WARP + threadIdx.x; first < n; first += LOADS * threads) {
-        uint4 loaded[LOADS];
-        int row[LOADS], at[LOADS];
+    __device__ __forceinline__ moved(const blur_plane &q, int rows, int x, int y, int first)
+    {
+        const int n = q.moves * rows, last = (q.bytes - 1) / 16 * 16;
 
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
-            const int i = min(first + k * threads, n - 1);
+            const int i = min(first + k * int(WARP * blockDim.y), n - 1);
 
             row[k] = __umulhi(i, q.divide_by_moves);
             at[k] = 16 * (i - row[k] * q.moves);
@@ -112,38 +109,69 @@ static __device__ __forceinline__ void fill(const blur_plane &q, half *tile, int
                 q.in + size_t(min(max(y + row[k] - q.reach, 0), q.rows - 1)) * q.stride_in +
                 min(max(x - q.margin + at[k], 0), last));
         }
+    }
+    __device__ __forceinline__ void put(const blur_plane &q, half *tile, int rows, int x, int first)
+    {
+        const int n = q.moves * rows, last = (q.bytes - 1) / 16 * 16;
+
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             const int from = x - q.margin + at[k];
             uint32_t word[4] = {loaded[k].x, loaded[k].y, loaded[k].z, loaded[k].w};
 
-            if (first + k * threads >= n)
+            if (first + k * int(WARP * blockDim.y) >= n)
                 break;
             if (from < 0 || from >= last)
                 repeat_edge(q, word, from);
             put_words(q, word, tile + row[k] * q.stride, at[k]);
         }
     }
-}
+};
 
 /* Weights as products take them. */
-static __device__ __forceinline__ void make_tables(shared_part &s)
+template <int STEPS> static __device__ __forceinline__ void make_tables(shared_part &s)
 {
-    for (int i = threadIdx.y * WARP + threadIdx.x; i < BLUR_AXES * TABLE; i += WARP * blockDim.y) {
-        const int axis = i / TABLE, distance = i - axis * TABLE - MIDDLE;
-        const float *const weight = s.weight[axis];
+    const float *const weights = reinterpret_cast<const float *>(s.weight);
+
+    for (int i = threadIdx.y * WARP + threadIdx.x; i < BLUR_AXES * TABLE(STEPS);
+         i += WARP * blockDim.y) {
+        const int axis = i / TABLE(STEPS), distance = i % TABLE(STEPS) - MIDDLE(STEPS);
+        const float *const weight = weights + axis * BLUR_WEIGHTS;
         const int here = abs(distance), next = abs(distance + 1);
         const half2 pair = __floats2half2_rn(here > BLUR_MAX_REACH ? 0.0f : weight[here],
                                              next > BLUR_MAX_REACH ? 0.0f : weight[next]);
 
-        s.table[axis][distance + MIDDLE] = *reinterpret_cast<const uint32_t *>(&pair);
+        s.table[axis][distance + MIDDLE(STEPS)] = *reinterpret_cast<const uint32_t *>(&pair);
     }
+}
+
+/* Fills the tile and makes the tables while its first bytes come. */
+template <int STEPS>
+static __device__ __forceinline__ void fill(const blur_params &p, const blur_plane &q,
+                                            shared_part &shared, half *tile, int rows, int x, int y)
+{
+    const int thread = threadIdx.y * WARP + threadIdx.x;
+    moved now(q, rows, x, y, thread);
+
+    /* By a thread of each warp: threads that ask for different constants wait for each other. */
+#pragma unroll 4
+    for (int i = threadIdx.y; i < int(sizeof(p.weight) / sizeof(float4)); i += blockDim.y)
+        if (threadIdx.x == 0)
+            shared.weight[i] = reinterpret_cast<const float4 *>(p.weight)[i];
+    __syncthreads();
+    make_tables<STEPS>(shared);
+    now.put(q, tile, rows, x, thread);
+    for (int first = thread + LOADS * WARP * blockDim.y; first < q.moves * rows;
+         first += LOADS * WARP * blockDim.y)
+        moved(q, rows, x, y, first).put(q, tile, rows, x, first);
+    __syncthreads();
 }
 
 /* A warp's weights as they stand left of columns of samples: the sums of 16 rows, the first of
  * which reaches up to the first sample. A lane has the means of rows lane / 4 and 8 further. */
 template <int STEPS> struct left_factor {
     uint32_t weights[STEPS][4];
+    float centre[4]; /* what sums begin with */
     float scale[2];
 
     __device__ __forceinline__ left_factor(const blur_params &p, const blur_plane &q,
@@ -154,9 +182,10 @@ template <int STEPS> struct left_factor {
             const int row = threadIdx.x / 4 + 8 * i;
             const int axis = y + row == q.rows - 1 ? q.last : q.axis;
             const uint32_t *const at =
-                shared.table[axis] + MIDDLE + threadIdx.x % 4 * 2 - q.reach - row;
+                shared.table[axis] + MIDDLE(STEPS) + threadIdx.x % 4 * 2 - q.reach - row;
 
             scale[i] = p.scale[axis];
+            centre[2 * i] = centre[2 * i + 1] = -CENTRE * p.total[axis];
 #pragma unroll
             for (int s = 0; s < STEPS; s++)
 #pragma unroll
@@ -167,24 +196,25 @@ template <int STEPS> struct left_factor {
 };
 
 /* Weights as they stand right of rows of samples, of which @margin are before those that are
- * filtered: the sums of 16 columns, in two halves. A lane gets four that are side by side. */
-template <int STEPS>
+ * filtered: the sums of 16 columns, in two halves. A lane gets four that are side by side, or two
+ * and the two that are 8 columns further. */
+template <int STEPS, bool APART>
 static __device__ __forceinline__ void make_right(uint32_t b[STEPS][4], const uint32_t *table,
                                                   int margin)
 {
-    const int n = threadIdx.x / 4;
-    const uint32_t *const at = table + MIDDLE + threadIdx.x % 4 * 2 - margin - (n / 2 * 4 + n % 2);
+    const int n = threadIdx.x / 4, first = APART ? n : n / 2 * 4 + n % 2;
+    const uint32_t *const at = table + MIDDLE(STEPS) + threadIdx.x % 4 * 2 - margin - first;
 
 #pragma unroll
     for (int s = 0; s < STEPS; s++)
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            b[s][i] = at[16 * s + i % 2 * 8 - i / 2 * 2];
+            b[s][i] = at[16 * s + i % 2 * 8 - i / 2 * (APART ? 8 : 2)];
 }
 
-static __device__ __forceinline__ uint32_t two_means(float left, float right, float scale)
+static __device__ __forceinline__ uint32_t two_halves(float left, float right)
 {
-    const half2 h = __floats2half2_rn(left * scale - CENTRE, right * scale - CENTRE);
+    const half2 h = __floats2half2_rn(left, right);
 
     return *reinterpret_cast<const uint32_t *>(&h);
 }
@@ -195,32 +225,33 @@ struct lane_view {
     int stride, columns, row, last_row;
 };
 
-/* The means of 16 columns, from @column on, as a left factor. */
+/* The means of 16 columns, from @column on, as a left factor; times the sum of weights, less the
+ * centre. */
 template <int STEPS>
 static __device__ __forceinline__ void mean_columns(uint32_t mean[4], const lane_view &v,
                                                     const left_factor<STEPS> &a, int column)
 {
     /* What lies beyond the tile weighs nothing, but must be a number. */
     const half *const at = v.samples + min(column + int(threadIdx.x) / 16 * 8, v.columns - 8);
-    float left[4] = {}, right[4] = {};
+    float left[4], right[4];
 
 #pragma unroll
     for (int s = 0; s < STEPS; s++) {
         uint32_t m[4];
 
         load_turned(m, at + min(v.row + 16 * s, v.last_row) * v.stride);
-        add_product(left, a.weights[s], m[0], m[1]);
-        add_product(right, a.weights[s], m[2], m[3]);
+        add_product(left, s ? left : a.centre, a.weights[s], m[0], m[1]);
+        add_product(right, s ? right : a.centre, a.weights[s], m[2], m[3]);
     }
-    mean[0] = two_means(left[0], left[1], a.scale[0]);
-    mean[1] = two_means(left[2], left[3], a.scale[1]);
-    mean[2] = two_means(right[0], right[1], a.scale[0]);
-    mean[3] = two_means(right[2], right[3], a.scale[1]);
+    mean[0] = two_halves(left[0], left[1]);
+    mean[1] = two_halves(left[2], left[3]);
+    mean[2] = two_halves(right[0], right[1]);
+    mean[3] = two_halves(right[2], right[3]);
 }
 
-/* Four samples that are side by side, from sums of differences from 128. */
-template <int STEP>
-static __device__ __forceinline__ void put_samples(uint8_t *to, const float sum[4], float scale)
+/* Two sums of differences from 128, and two more, as bytes. */
+static __device__ __forceinline__ uint32_t four_bytes(const float a[2], const float b[2],
+                                                      float scale)
 {
     /* The sum of this and a level has it, rounded, as its low byte. */
     const float base = 8388608.0f + 128.0f;
@@ -228,110 +259,153 @@ static __device__ __forceinline__ void put_samples(uint8_t *to, const float sum[
 
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        level[i] = __float_as_uint(fmaf(sum[i], scale, base));
-    if (STEP == 1) {
-        *reinterpret_cast<uint32_t *>(to) =
-            __byte_perm(__byte_perm(level[0], level[1], 0x0040),
-                        __byte_perm(level[2], level[3], 0x0040), 0x5410);
-    } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            to[i * STEP] = uint8_t(level[i]);
-    }
+        level[i] = __float_as_uint(fmaf(i < 2 ? a[i] : b[i - 2], scale, base));
+    return __byte_perm(__byte_perm(level[0], level[1], 0x0040),
+                       __byte_perm(level[2], level[3], 0x0040), 0x5410);
 }
 
-/* Filters one kind of samples in @bytes of a warp's rows. */
-template <int STEPS, int RIGHT, int STEP>
-static __device__ __forceinline__ void filter_kind(const lane_view &v, const left_factor<STEPS> &a,
-                                                   const uint32_t b[STEPS][4], float scale,
-                                                   int column, int bytes, uint8_t *to)
+/* Filters one kind of samples, @N times 16 columns from @column on: of each a lane has four in the
+ * row lane / 4, and 8 rows further. */
+template <int STEPS, int RIGHT, int N>
+static __device__ __forceinline__ void
+filter_kind(uint32_t bytes[N][2], const lane_view &v, const left_factor<STEPS> &a,
+            const uint32_t b[STEPS][4], float scale, int column)
 {
+    const float zero[4] = {}, upper = scale * a.scale[0], lower = scale * a.scale[1];
     uint32_t mean[RIGHT][4];
 
-    to += threadIdx.x / 4 * STAGE_STRIDE + threadIdx.x % 4 * 4 * STEP;
 #pragma unroll
     for (int s = 0; s < RIGHT - 1; s++)
-        mean_columns<STEPS>(mean[s + 1], v, a, column + 16 * s);
-#pragma unroll 1
-    for (int x = 0; x < bytes; x += 16 * STEP) {
-        float left[4] = {}, right[4] = {};
+        mean_columns<STEPS>(mean[s], v, a, column + 16 * s);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        float left[4], right[4];
 
-#pragma unroll
-        for (int s = 0; s < RIGHT - 1; s++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                mean[s][i] = mean[s + 1][i];
-        mean_columns<STEPS>(mean[RIGHT - 1], v, a, column + x / STEP + 16 * (RIGHT - 1));
+        mean_columns<STEPS>(mean[(i + RIGHT - 1) % RIGHT], v, a, column + 16 * (i + RIGHT - 1));
 #pragma unroll
         for (int s = 0; s < RIGHT; s++) {
-            add_product(left, mean[s], b[s][0], b[s][1]);
-            add_product(right, mean[s], b[s][2], b[s][3]);
-        }
-        const float upper[4] = {left[0], left[1], right[0], right[1]};
-        const float lower[4] = {left[2], left[3], right[2], right[3]};
+            const uint32_t *const m = mean[(i + s) % RIGHT];
 
-        put_samples<STEP>(to + x, upper, scale);
-        put_samples<STEP>(to + x + 8 * STAGE_STRIDE, lower, scale);
+            add_product(left, s ? left : zero, m, b[s][0], b[s][1]);
+            add_product(right, s ? right : zero, m, b[s][2], b[s][3]);
+        }
+        bytes[i][0] = four_bytes(left, right, upper);
+        bytes[i][1] = four_bytes(left + 2, right + 2, lower);
     }
 }
 
-/* Copies a warp's rows to the plane. */
-static __device__ __forceinline__ void store(const blur_plane &q, const uint8_t *from, int x, int y)
-{
-    const int row = threadIdx.x / 4, at = threadIdx.x % 4 * 16;
+/* Where a lane stores its two rows of a warp's part, from byte @x on. */
+struct lane_store {
+    uint8_t *to;
+    uint32_t below; /* bytes to the other row */
+    int left, rows; /* bytes from there to the end of a row, and rows to store */
 
-    if (x + at >= q.bytes)
-        return;
-#pragma unroll
-    for (int i = 0; i < ROWS; i += 8)
-        if (y + row + i < q.end)
-            *reinterpret_cast<uint4 *>(q.out + size_t(y + row + i) * q.stride_out + x + at) =
-                *reinterpret_cast<const uint4 *>(from + (row + i) * STAGE_STRIDE + at);
-}
+    __device__ __forceinline__ lane_store(const blur_plane &q, int x, int y)
+        : to(q.out + size_t(y + threadIdx.x / 4) * q.stride_out + x), below(8 * q.stride_out),
+          left(q.bytes - x), rows((q.end - y - int(threadIdx.x) / 4 + 7) / 8)
+    {
+    }
+    template <typename T> __device__ __forceinline__ void put(int at, int i, T words) const
+    {
+        if (at < left && i < rows)
+            *reinterpret_cast<T *>(to + (at + i * below)) = words;
+    }
+};
 
-/* Filters a warp's part: @x and @y in the plane, @x0 bytes from where the tile's begin. */
+/* Y, U and V in one plane: a lane has 8 bytes, and those 32 further. */
 template <int STEPS>
 static __device__ __forceinline__ void
-filter_part(const blur_params &p, const blur_plane &q, const shared_part &shared, const half *tile,
-            lane_view v, int x0, int x, int y, uint8_t *stage)
+filter_three(const blur_params &p, const blur_plane &q, const shared_part &shared, lane_view v,
+             const left_factor<STEPS> &a, int x0, int x, int y)
 {
-    constexpr int SHARED = STEPS / 2 + 1; /* for half the reach */
-    const left_factor<STEPS> a(p, q, shared, y);
-    const int bytes = min(WARP_BYTES, q.bytes - x);
-    uint32_t b[STEPS][4];
+    const half *const first = v.samples;
+    const int at = threadIdx.x % 4 * 8;
+    uint32_t luma[2][2], uv[2][1][2], b[STEPS][4];
 
-#pragma unroll 1
-    for (int i = 0; i < q.kinds; i++) {
-        const blur_kind &k = q.kind[i];
-        const float scale = p.scale[k.axis];
-        uint8_t *const to = stage + k.offset;
+    v.columns = q.kind[0].columns;
+    make_right<STEPS, false>(b, shared.table[BLUR_OF_EACH], q.kind[0].margin);
+    filter_kind<STEPS, STEPS, 2>(luma, v, a, b, p.scale[BLUR_OF_EACH], q.kind[0].first + x0 / 2);
+    make_right<STEPS, true>(b, shared.table[BLUR_OF_SHARED], q.kind[1].margin);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const blur_kind &k = q.kind[1 + i];
 
-        v.samples = tile + k.tile;
+        v.samples = first + k.tile;
         v.columns = k.columns;
-        if (i < 2) /* V has what U has */
-            make_right<STEPS>(b, shared.table[k.axis], k.margin);
-        if (k.step == 4)
-            filter_kind<STEPS, SHARED, 4>(v, a, b, scale, k.first + x0 / 4, bytes, to);
-        else if (k.step == 2 && k.axis)
-            filter_kind<STEPS, SHARED, 2>(v, a, b, scale, k.first + x0 / 2, bytes, to);
-        else if (k.step == 2)
-            filter_kind<STEPS, STEPS, 2>(v, a, b, scale, k.first + x0 / 2, bytes, to);
-        else if (k.axis)
-            filter_kind<STEPS, SHARED, 1>(v, a, b, scale, k.first + x0, bytes, to);
-        else
-            filter_kind<STEPS, STEPS, 1>(v, a, b, scale, k.first + x0, bytes, to);
+        filter_kind<STEPS, STEPS / 2 + 1, 1>(uv[i], v, a, b, p.scale[BLUR_OF_SHARED],
+                                             k.first + x0 / 4);
     }
+    const lane_store out(q, x, y);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const uint32_t two = __byte_perm(uv[0][0][i], uv[1][0][i], n ? 0x7362 : 0x5140);
+
+            out.put(at + 32 * n, i,
+                    make_uint2(__byte_perm(luma[n][i], two, q.join),
+                               __byte_perm(luma[n][i], two, q.join + 0x2222)));
+        }
+}
+
+/* U and V in one plane: a lane has 8 bytes of each 32. */
+template <int STEPS>
+static __device__ __forceinline__ void filter_two(const blur_params &p, const blur_plane &q,
+                                                  const shared_part &shared, lane_view v,
+                                                  const left_factor<STEPS> &a, int x0, int x, int y)
+{
+    const half *const first = v.samples;
+    const int at = threadIdx.x % 4 * 8;
+    uint32_t uv[2][2][2], b[STEPS][4];
+
+    make_right<STEPS, false>(b, shared.table[BLUR_OF_SHARED], q.kind[0].margin);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        v.samples = first + q.kind[i].tile;
+        v.columns = q.kind[i].columns;
+        filter_kind<STEPS, STEPS / 2 + 1, 2>(uv[i], v, a, b, p.scale[BLUR_OF_SHARED],
+                                             q.kind[i].first + x0 / 2);
+    }
+    const lane_store out(q, x, y);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            out.put(at + 32 * n, i,
+                    make_uint2(__byte_perm(uv[0][n][i], uv[1][n][i], q.join),
+                               __byte_perm(uv[0][n][i], uv[1][n][i], q.join + 0x2222)));
+}
+
+/* One kind: a lane has 4 bytes of each 16. */
+template <int STEPS, int RIGHT>
+static __device__ __forceinline__ void filter_one(const blur_params &p, const blur_plane &q,
+                                                  const shared_part &shared, lane_view v,
+                                                  const left_factor<STEPS> &a, int x0, int x, int y)
+{
+    const int at = threadIdx.x % 4 * 4;
+    uint32_t bytes[4][2], b[STEPS][4];
+
+    v.columns = q.kind[0].columns;
+    make_right<STEPS, false>(b, shared.table[q.kind[0].axis], q.kind[0].margin);
+    filter_kind<STEPS, RIGHT, 4>(bytes, v, a, b, p.scale[q.kind[0].axis], q.kind[0].first + x0);
+    const lane_store out(q, x, y);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            out.put(at + 16 * n, i, bytes[n][i]);
 }
 
 template <int STEPS>
 static __global__ void __launch_bounds__(MAX_WARPS *WARP, STEPS <= 3 ? 4 : 2)
-    blur_kernel(const blur_params p)
+    blur_kernel(const __grid_constant__ blur_params p)
 {
     extern __shared__ uint4 memory[];
     shared_part &shared = *reinterpret_cast<shared_part *>(memory);
-    uint8_t *const stages = reinterpret_cast<uint8_t *>(&shared + 1);
-    uint8_t *const stage = stages + threadIdx.y * STAGE_BYTES;
-    half *const tile = reinterpret_cast<half *>(stages + blockDim.y * STAGE_BYTES);
+    half *const tile = reinterpret_cast<half *>(&shared + 1);
     const blur_plane &q = p.plane[blockIdx.z];
     const int strip = threadIdx.y / 2, x0 = threadIdx.y % 2 * WARP_BYTES;
     const int tile_x = blockIdx.x * BLUR_TILE_BYTES, x = tile_x + x0;
@@ -340,21 +414,21 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, STEPS <= 3 ? 4 : 2)
 
     if (tile_x >= q.bytes || tile_y >= q.end)
         return;
-    /* Once only: threads that ask for different constants wait for each other. */
-    for (int i = threadIdx.y * WARP + threadIdx.x; i < BLUR_AXES * WEIGHTS; i += WARP * blockDim.y)
-        shared.weight[i / WEIGHTS][i % WEIGHTS] = p.weight[i / WEIGHTS][i % WEIGHTS];
-    fill(q, tile, rows, tile_x, tile_y);
-    __syncthreads();
-    make_tables(shared);
-    __syncthreads();
+    fill<STEPS>(p, q, shared, tile, rows, tile_x, tile_y);
     if (x >= q.bytes || y >= q.end)
         return;
 
     const lane_view v = {tile, q.stride, 0, strip * ROWS + int(threadIdx.x) % 16, rows - 1};
+    const left_factor<STEPS> a(p, q, shared, y);
 
-    filter_part<STEPS>(p, q, shared, tile, v, x0, x, y, stage);
-    __syncwarp();
-    store(q, stage, x, y);
+    if (q.kinds == 3)
+        filter_three<STEPS>(p, q, shared, v, a, x0, x, y);
+    else if (q.kinds == 2)
+        filter_two<STEPS>(p, q, shared, v, a, x0, x, y);
+    else if (q.kind[0].axis == BLUR_OF_SHARED)
+        filter_one<STEPS, STEPS / 2 + 1>(p, q, shared, v, a, x0, x, y);
+    else
+        filter_one<STEPS, STEPS>(p, q, shared, v, a, x0, x, y);
 }
 
 /* As many warps as fit. */
@@ -369,8 +443,8 @@ static cudaError_t choose_warps(const blur_params &b, int *ret_warps, size_t *re
         *ret_bytes = 0;
         for (int i = 0; i < b.planes; i++) {
             const blur_plane &q = b.plane[i];
-            const size_t bytes = sizeof(shared_part) + size_t(*ret_warps) * STAGE_BYTES +
-                                 size_t(q.stride) * tile_rows(q, *ret_warps) * sizeof(half);
+            const size_t bytes =
+                sizeof(shared_part) + size_t(q.stride) * tile_rows(q, *ret_warps) * sizeof(half);
 
             *ret_bytes = bytes > *ret_bytes ? bytes : *ret_bytes;
         }

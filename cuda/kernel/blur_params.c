@@ -6,6 +6,7 @@
 #include "filter/blur_axis.h"
 
 _Static_assert(BLUR_AXES == BLUR_N_AXES && BLUR_MAX_REACH == FILTER_MAX_RADIUS, "one table each");
+_Static_assert(BLUR_OF_EACH == BLUR_EACH && BLUR_OF_SHARED == BLUR_SHARED, "the same");
 
 /* The nearest number that half precision has. */
 static double as_half(double value)
@@ -35,6 +36,7 @@ static void set_weights(struct blur_params *b, const struct bilateral_params *p)
             b->weight[axis][k] = (float)w;
             sum += (k ? 2.0 : 1.0) * w;
         }
+        b->total[axis] = (float)sum;
         b->scale[axis] = (float)(1.0 / sum);
     }
 }
@@ -85,6 +87,22 @@ static uint32_t nearest_bytes(const struct blur_plane *q, int at, int from)
     return select;
 }
 
+/* A word of the plane: of three kinds Y0 and Y1 come from the first four bytes, U0 and V0 are the
+ * first two of the others; of two kinds U0 and U1, V0 and V1 are. */
+static uint32_t join(const struct blur_plane *q)
+{
+    uint32_t select = 0;
+
+    for (int k = 0; k < q->kinds; k++) {
+        const struct blur_kind *kind = &q->kind[k];
+        const uint32_t from = k == 0 ? 0 : q->kinds == 2 ? 4 : (uint32_t)k + 3;
+
+        for (int i = 0; kind->offset + i * kind->step < 4; i++)
+            select |= (from + (uint32_t)i) << 4 * (kind->offset + i * kind->step);
+    }
+    return select;
+}
+
 /* The first @kinds components from @component on lie in one plane. */
 static void set_plane(struct blur_plane *q, const struct bilateral_params *p, int component,
                       int kinds)
@@ -118,6 +136,7 @@ static void set_plane(struct blur_plane *q, const struct bilateral_params *p, in
     q->before = nearest_bytes(q, -4, 0);
     q->last_word = nearest_bytes(q, last, last);
     q->behind = nearest_bytes(q, last + 4, last);
+    q->join = join(q);
 }
 
 void blur_params_init(struct blur_params *ret, const struct bilateral_params *p)

@@ -1,5 +1,6 @@
 #pragma once
 /* What the kernel for the filters gaussian and box is told (blur.cu). Context: any thread. */
+#include <stdalign.h>
 #include <stdint.h>
 
 #include "cuda/kernel/params.h"
@@ -9,7 +10,10 @@ extern "C" {
 #endif
 
 #define BLUR_MAX_REACH 32
-#define BLUR_AXES 3         /* as in filter/blur_axis.h */
+#define BLUR_WEIGHTS 36 /* from the middle to there, and zeros; four are moved at once */
+#define BLUR_AXES 3     /* as in filter/blur_axis.h, as are these two: */
+#define BLUR_OF_EACH 0
+#define BLUR_OF_SHARED 1
 #define BLUR_TILE_BYTES 128 /* of a row, which a thread block filters */
 
 /* Samples of one kind in a row. */
@@ -37,15 +41,20 @@ struct blur_plane {
     /* The nearest bytes of each kind: before the first word; of the last word, which may not be
      * whole; and behind it. */
     uint32_t before, last_word, behind;
+    /* Of 4 samples of the first kind, and of 4 others (U V U V, or those of the second), which make
+     * the first of two words; the other has those two further. */
+    uint32_t join;
     int moves, stride;        /* of a tile's row, and its samples with room behind them */
     uint32_t divide_by_moves; /* 2^32 / moves, rounded up */
 };
 
 struct blur_params {
+    /* By distance, as half precision holds them; what they and their like make together, and what
+     * makes that 1. */
+    alignas(16) float weight[BLUR_AXES][BLUR_WEIGHTS];
+    float total[BLUR_AXES], scale[BLUR_AXES];
     int planes;
     struct blur_plane plane[3];
-    /* By distance, as half precision holds them, and what makes them and their like 1. */
-    float weight[BLUR_AXES][BLUR_MAX_REACH + 1], scale[BLUR_AXES];
 };
 
 /* @p has `blur` set. Rows of `out` are written to the end of the last 16 bytes. */

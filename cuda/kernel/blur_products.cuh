@@ -54,10 +54,15 @@ static __device__ __forceinline__ void add_half_product(float s[4], uint32_t a, 
 }
 #endif
 
-/* @s += @a @b: 16 x 8 sums from 16 x 16 and 16 x 8 halves. */
-static __device__ __forceinline__ void add_product(float s[4], const uint32_t a[4], uint32_t b,
-                                                   uint32_t b_more)
+/* @s = @from + @a @b: 16 x 8 sums from 16 x 16 and 16 x 8 halves. */
+static __device__ __forceinline__ void add_product(float s[4], const float from[4],
+                                                   const uint32_t a[4], uint32_t b, uint32_t b_more)
 {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        s[i] = from[i];
+#endif
 #if BY_HAND
     const int g = threadIdx.x / 4, t = threadIdx.x % 4;
 
@@ -78,8 +83,9 @@ static __device__ __forceinline__ void add_product(float s[4], const uint32_t a[
     add_half_product(s, a[2], a[3], b_more);
 #else
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(b_more));
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(s[0]), "=f"(s[1]), "=f"(s[2]), "=f"(s[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(b_more), "f"(from[0]),
+          "f"(from[1]), "f"(from[2]), "f"(from[3]));
 #endif
 }

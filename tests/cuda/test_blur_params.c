@@ -163,6 +163,26 @@ static void test_selectors(void **state)
     for_planes(1, check_selectors);
 }
 
+/* The kernel has 4 samples of the first kind and 4 others, and makes two words of them. */
+static void check_join(const struct blur_plane *q, int radius)
+{
+    (void)radius;
+    for (int at = 0; at < 8 && q->kinds > 1; at++) {
+        const int from = (int)((q->join + (at < 4 ? 0 : 0x2222)) >> 4 * (at % 4) & 15);
+        const int kind = from < 4 ? 0 : q->kinds == 2 ? 1 : 1 + from % 2;
+        const int sample = from < 4 ? from : q->kinds == 2 ? from - 4 : (from - 4) / 2;
+
+        assert_int_equal(kind, kind_of(q, at));
+        assert_int_equal(sample, (at - q->kind[kind].offset) / q->kind[kind].step);
+    }
+}
+
+static void test_join(void **state)
+{
+    (void)state;
+    for_planes(1, check_join);
+}
+
 /* They are those of the filter as far as half precision goes, and one colour stays what it is. */
 static void test_weights(void **state)
 {
@@ -182,7 +202,7 @@ static void test_weights(void **state)
             const double middle = blur_weight(&filter, (enum blur_axis)axis, 0);
             double sum = -(double)b.weight[axis][0];
 
-            for (int k = 0; k <= BLUR_MAX_REACH; k++) {
+            for (int k = 0; k < BLUR_WEIGHTS; k++) {
                 const double w = (double)b.weight[axis][k];
                 const double right = k > blur_reach(filter.radius, (enum blur_axis)axis)
                                          ? 0.0
@@ -193,6 +213,7 @@ static void test_weights(void **state)
                 sum += 2.0 * w;
             }
             assert_true(fabs(sum * (double)b.scale[axis] - 1.0) < 1e-6);
+            assert_true(fabs(sum - (double)b.total[axis]) < 1e-6);
         }
     }
     frame_free(&f);
@@ -201,9 +222,9 @@ static void test_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),   cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_edges), cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_rows),  cmocka_unit_test(test_selectors),
+        cmocka_unit_test(test_join),  cmocka_unit_test(test_weights),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
