@@ -399,14 +399,15 @@ static __device__ __forceinline__ void filter_one(const blur_params &p, const bl
             out.put(at + 16 * n, i, bytes[n][i]);
 }
 
-template <int STEPS>
+/* @PACKED: Y, U and V are in one plane, of which everything is a constant then. */
+template <int STEPS, bool PACKED>
 static __global__ void __launch_bounds__(MAX_WARPS *WARP, STEPS <= 3 ? 4 : 2)
     blur_kernel(const __grid_constant__ blur_params p)
 {
     extern __shared__ uint4 memory[];
     shared_part &shared = *reinterpret_cast<shared_part *>(memory);
     half *const tile = reinterpret_cast<half *>(&shared + 1);
-    const blur_plane &q = p.plane[blockIdx.z];
+    const blur_plane &q = p.plane[PACKED ? 0 : blockIdx.z];
     const int strip = threadIdx.y / 2, x0 = threadIdx.y % 2 * WARP_BYTES;
     const int tile_x = blockIdx.x * BLUR_TILE_BYTES, x = tile_x + x0;
     const int tile_y = q.begin + blockIdx.y * (blockDim.y / 2 * ROWS), y = tile_y + strip * ROWS;
@@ -421,7 +422,7 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, STEPS <= 3 ? 4 : 2)
     const lane_view v = {tile, q.stride, 0, strip * ROWS + int(threadIdx.x) % 16, rows - 1};
     const left_factor<STEPS> a(p, q, shared, y);
 
-    if (q.kinds == 3)
+    if (PACKED)
         filter_three<STEPS>(p, q, shared, v, a, x0, x, y);
     else if (q.kinds == 2)
         filter_two<STEPS>(p, q, shared, v, a, x0, x, y);
@@ -456,9 +457,12 @@ static cudaError_t choose_warps(const blur_params &b, int *ret_warps, size_t *re
 
 extern "C" cudaError_t blur_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    static void (*const kernels[])(blur_params) = {blur_kernel<2>, blur_kernel<3>, blur_kernel<4>,
-                                                   blur_kernel<5>};
-    const auto kernel = kernels[(p->radius - 1) / 8];
+    static void (*const kernels[][2])(blur_params) = {
+        {blur_kernel<2, false>, blur_kernel<2, true>},
+        {blur_kernel<3, false>, blur_kernel<3, true>},
+        {blur_kernel<4, false>, blur_kernel<4, true>},
+        {blur_kernel<5, false>, blur_kernel<5, true>}};
+    const auto kernel = kernels[(p->radius - 1) / 8][p->packed];
     cudaError_t status;
     blur_params b;
     size_t bytes;
