@@ -205,6 +205,12 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
     return 0;
 }
 
+/* Whether the stream, which is left out, shows how the times go on. */
+static bool is_clock(const struct film *f, const AVStream *s)
+{
+    return s == f->video && f->in.format->iformat->flags & AVFMT_TS_DISCONT;
+}
+
 int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to, struct error *err)
 {
     const AVFormatContext *in;
@@ -233,9 +239,9 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
     f->packet = av_packet_alloc();
     r = f->places && f->packet ? 0 : -ENOMEM;
     for (unsigned i = 0; !r && i < f->n_places; i++) {
-        f->places[i] = (struct film_place){.to = -1, .t_in_ns = INT64_MIN, .last = AV_NOPTS_VALUE};
+        f->places[i] = (struct film_place){.to = -1, .last = AV_NOPTS_VALUE};
         r = add_stream(f, in->streams[i], to);
-        if (f->places[i].to < 0)
+        if (f->places[i].to < 0 && !is_clock(f, in->streams[i]))
             in->streams[i]->discard = AVDISCARD_ALL;
     }
     if (!r)
@@ -273,41 +279,11 @@ static int64_t told_ns(const struct film *f)
     return video_ns(t, base_of(f), video_input_start_us(&f->in));
 }
 
-static int64_t shift_of(const struct film *f)
-{
-    return f->shift_ns[place_of(f)->part < f->part];
-}
-
-/* Times of sound that go back are those of another recording, which begins where the last one
- * ended. A stream may still have a packet of that one then. Subtitles are too few to tell. */
-static void follow_times(struct film *f)
-{
-    struct film_place *p = place_of(f);
-    const int64_t t_ns = told_ns(f);
-
-    if (f->in.format->streams[f->packet->stream_index]->codecpar->codec_type !=
-        AVMEDIA_TYPE_AUDIO) {
-        p->part = f->part;
-        return;
-    }
-    if (t_ns == INT64_MIN)
-        return;
-    if (p->t_in_ns != INT64_MIN && t_ns < p->t_in_ns - VIDEO_JUMP_NS && p->part++ == f->part) {
-        f->part++;
-        f->shift_ns[1] = f->shift_ns[0];
-        f->shift_ns[0] = av_sat_sub64(f->t_end_ns, t_ns);
-    }
-    p->t_in_ns = t_ns;
-    f->t_end_ns =
-        FFMAX(f->t_end_ns,
-              av_sat_add64(t_ns + shift_of(f), av_rescale_q(f->packet->duration, base_of(f), ns)));
-}
-
 static bool is_early(const struct film *f, int64_t t_ns)
 {
     const int64_t told = told_ns(f);
 
-    return told != INT64_MIN && told + shift_of(f) > t_ns;
+    return told != INT64_MIN && told > t_ns;
 }
 
 /* Whether libav would refuse the packet, whose time is not after that of the one before. */
@@ -326,8 +302,7 @@ static bool is_wild(const struct film *f)
     const int64_t start_us = video_input_start_us(&f->in);
 
     return (pts != AV_NOPTS_VALUE && video_ns(pts, base_of(f), start_us) == INT64_MIN) ||
-           (dts != AV_NOPTS_VALUE && video_ns(dts, base_of(f), start_us) == INT64_MIN) ||
-           shift_of(f) > INT64_MAX / 4;
+           (dts != AV_NOPTS_VALUE && video_ns(dts, base_of(f), start_us) == INT64_MIN);
 }
 
 /* Counts it if it is sound that is left out for its times. */
@@ -346,19 +321,28 @@ static bool is_cut_off(const struct film *f)
            (place_of(f)->shown || told_ns(f) < -PREROLL_NS);
 }
 
+static void note_end(struct film *f)
+{
+    const int64_t t_ns = told_ns(f);
+
+    if (f->in.format->streams[f->packet->stream_index]->codecpar->codec_type ==
+            AVMEDIA_TYPE_AUDIO &&
+        t_ns != INT64_MIN)
+        f->t_end_ns = FFMAX(f->t_end_ns, t_ns + av_rescale_q(f->packet->duration, base_of(f), ns));
+}
+
 static int write_packet(struct film *f, AVFormatContext *to)
 {
     AVPacket *p = f->packet;
     struct film_place *place = place_of(f);
     const AVRational base = base_of(f);
-    const int64_t shift =
-        av_sat_sub64(av_rescale_q(shift_of(f), ns, base),
-                     av_rescale_q(video_input_start_us(&f->in), AV_TIME_BASE_Q, base));
+    const int64_t start = av_rescale_q(video_input_start_us(&f->in), AV_TIME_BASE_Q, base);
 
+    note_end(f);
     if (p->pts != AV_NOPTS_VALUE)
-        p->pts = av_sat_add64(p->pts, shift);
+        p->pts = av_sat_sub64(p->pts, start);
     if (p->dts != AV_NOPTS_VALUE)
-        p->dts = av_sat_add64(p->dts, shift);
+        p->dts = av_sat_sub64(p->dts, start);
     av_packet_rescale_ts(p, base, to->streams[place->to]->time_base);
     if (is_late(place, p->dts, to)) {
         av_packet_unref(p);
@@ -393,8 +377,6 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
             av_packet_unref(f->packet);
             continue;
         }
-        if (!waited)
-            follow_times(f);
         if (t_ns != INT64_MAX && is_early(f, t_ns))
             return f->waiting = true, 0;
         r = write_packet(f, to);

@@ -7,27 +7,23 @@
 
 /* What becomes of a stream. */
 struct film_place {
-    int to;          /* its stream in the new film; -1: it is left out */
-    int part;        /* which of the recordings that were joined its packets are from */
-    int64_t t_in_ns; /* of the last packet, as it says; INT64_MIN: there was none */
-    int64_t last;    /* dts of the last packet that was written; AV_NOPTS_VALUE: none */
-    bool shown;      /* there was one that is not there for others alone */
+    int to;       /* its stream in the new film; -1: it is left out */
+    int64_t last; /* dts of the last packet that was written; AV_NOPTS_VALUE: none */
+    bool shown;   /* there was one that is not there for others alone */
 };
 
 struct film {
     struct video_input in;
     AVStream *video; /* whose pictures come another way; NULL: there is no film */
     struct film_place *places;
-    unsigned n_places;   /* streams that turn up later are left out */
-    AVPacket *packet;    /* the next one */
-    bool waiting;        /* it is for later */
-    int part;            /* the newest one of a stream, from 0 on */
-    int64_t shift_ns[2]; /* of that part, and of the one before: what is added to its times */
-    int64_t t_end_ns;    /* of the sound so far */
-    int cut;             /* what ended it before its end, a URL alone: the source tells of files */
-    int64_t n_bytes;     /* that were copied */
-    uint64_t n_wild;     /* packets of sound that are left out: their times are no times */
-    char left_out[128];  /* what the new film cannot hold, in words, or empty */
+    unsigned n_places;  /* streams that turn up later are left out */
+    AVPacket *packet;   /* the next one */
+    bool waiting;       /* it is for later */
+    int64_t t_end_ns;   /* of the sound so far */
+    int cut;            /* what ended it before its end, a URL alone: the source tells of files */
+    int64_t n_bytes;    /* that were copied */
+    uint64_t n_wild;    /* packets of sound that are left out: their times are no times */
+    char left_out[128]; /* what the new film cannot hold, in words, or empty */
 };
 
 /* Makes streams and chapters in @to. @name stays open; where that is a URL, nobody waits for it

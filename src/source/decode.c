@@ -6,6 +6,7 @@
 #include <libavutil/cpu.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
 #include "picture/frame.h"
@@ -95,20 +96,20 @@ void decoder_close(struct decoder *d)
     video_input_close(&d->in);
 }
 
-/* How far the packet goes, of whichever stream it is. */
-static void note_end(struct decoder *d)
+/* Says where the times of the input go on by so much that it is no pause. */
+static void tell_cut(struct decoder *d, const char *file)
 {
-    const AVStream *s = d->in.format->streams[d->packet->stream_index];
-    int64_t t = d->packet->pts != AV_NOPTS_VALUE ? d->packet->pts : d->packet->dts;
+    const struct timeline *t = &d->in.timeline;
 
-    if (t == AV_NOPTS_VALUE)
+    if (!t->cut_ns || d->told_cut)
         return;
-    t = av_rescale_q(av_sat_add64(t, d->packet->duration), s->time_base, AV_TIME_BASE_Q);
-    d->t_end = t > d->t_end ? t : d->t_end;
+    d->told_cut = true;
+    log_warning("%s has times that jump ahead by %" PRId64 " s after %.1f s; the gap is left out",
+                file, t->cut_ns / NS_PER_S, (double)t->t_cut_ns / NS_PER_S);
 }
 
 /* Gives the decoder one packet, or the end. */
-static int feed(struct decoder *d)
+static int feed(struct decoder *d, const char *file)
 {
     int r = video_input_read(&d->in, d->packet);
 
@@ -118,7 +119,7 @@ static int feed(struct decoder *d)
         r = avcodec_send_packet(d->codec, NULL);
         return r == AVERROR(ENOMEM) ? -ENOMEM : 0;
     }
-    note_end(d);
+    tell_cut(d, file);
     r = 0;
     if (d->packet->stream_index == d->stream->index) {
         d->n_packets += !(d->packet->flags & AV_PKT_FLAG_DISCARD);
@@ -161,7 +162,7 @@ static bool is_short(const struct decoder *d)
         return false;
     return f->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && f->duration > 0 &&
            d->n_packets > 1 &&
-           (start > 0 ? d->t_end : av_sat_sub64(d->t_end, start)) <
+           (start > 0 ? d->in.end_us : av_sat_sub64(d->in.end_us, start)) <
                f->duration - SLACK(f->duration);
 }
 
@@ -255,7 +256,7 @@ int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error 
         if (r == AVERROR_EOF || (d->drains && r < 0 && d->n_errors++ == MAX_ERRORS))
             return end(d, file, err);
         if (r == AVERROR(EAGAIN)) {
-            r = feed(d);
+            r = feed(d, file);
         } else {
             d->n_bad++;
             r = r == AVERROR(ENOMEM) ? -ENOMEM : 0;

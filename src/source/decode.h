@@ -16,10 +16,10 @@ struct decoder {
     uint64_t n_bad;    /* damaged ones, which are passed over */
     int n_fields;      /* pictures in a row, up to now, that say that they are interlaced */
     bool mixed;        /* what says so is not looked at any more */
+    bool told_cut;     /* the warning of times that were too far apart is out */
     bool again;        /* set before it is opened: a live stream was open before */
     int64_t n_frames;  /* that its stream has, if the input says so; else 0 */
     int64_t n_packets; /* of the stream, so far, but for those that are only there for others */
-    int64_t t_end;     /* how far all streams go that were read so far, in 1/AV_TIME_BASE s */
     bool live;         /* without an end, so nothing is held back */
     bool drains;       /* there is nothing more to read */
     int cut;           /* libav's error that ended the reading; or 0 */

@@ -37,7 +37,6 @@ struct video_source {
     const AVFrame *frame;   /* the picture: that, or the decoder's */
     AVRational tick;        /* of its time, and where that begins */
     int64_t t_start_us;
-    int64_t shift_ns; /* what recordings that were joined begin later than they say */
     struct lender lender;
     struct y4m_header header;
     bool ahead;            /* the picture was not lent yet */
@@ -322,15 +321,11 @@ static int64_t shown_ns(struct video_source *v)
     const int64_t last_ns = v->lender.frame.t_show_ns;
     const struct fraction fps = v->base.fps;
     const int64_t one_ns = pace_ns(fps.num ? fps.num : 25, fps.num ? fps.den : 1, 1);
-    int64_t ret;
 
     if (v->base.live)
         return 0;
-    if (told_ns != INT64_MIN && v->next && told_ns + v->shift_ns < last_ns - VIDEO_JUMP_NS)
-        v->shift_ns = last_ns + one_ns - told_ns;
-    ret = told_ns == INT64_MIN ? INT64_MAX : told_ns + v->shift_ns;
-    if (ret < LATEST_NS)
-        return ret;
+    if (told_ns != INT64_MIN && told_ns < LATEST_NS)
+        return told_ns;
     return v->next ? last_ns + one_ns : 0;
 }
 

@@ -16,6 +16,10 @@
 #define ANSWER_NS (10 * NS_PER_S) /* for a network to tell what it has */
 #define READ_NS (30 * NS_PER_S)   /* for it to go on */
 
+#define DISCONT_NS (10 * NS_PER_S)
+#define GUESSED_S 3600 /* after its turn no picture is shown so late */
+#define MP4_RATE 20000 /* ticks a second, than which an MP4 has more only if its film had */
+
 /* What URLs may begin with, and what else libav may use for them. None of it reads files, so that
  * what comes from a network, as a playlist, can name none. */
 #define SCHEMES "http,https,rtsp,rtsps,rtmp,rtmps,rtp,srt,tcp,udp"
@@ -195,16 +199,103 @@ int video_input_open(struct video_input *in, const char *name, int stop_fd, stru
         if (r >= 0)
             r = avformat_find_stream_info(in->format, NULL);
         r = r < 0 ? tell_unread(in, r, shown, err) : 0;
+        in->follows = !r && !video_input_live(in);
     }
     if (r)
         video_input_close(in);
     return r;
 }
 
+/* How far the packet goes, of whichever stream it is. */
+static void note_end(struct video_input *in, const AVPacket *p)
+{
+    const AVRational base = in->format->streams[p->stream_index]->time_base;
+    int64_t t = p->pts != AV_NOPTS_VALUE ? p->pts : p->dts;
+
+    if (t == AV_NOPTS_VALUE)
+        return;
+    t = av_rescale_q(av_sat_add64(t, p->duration), base, AV_TIME_BASE_Q);
+    in->end_us = t > in->end_us ? t : in->end_us;
+}
+
+/* The longest pause there can be: in containers whose times may begin anew what ffmpeg takes for
+ * one, in others what an MP4 of these streams can hold. */
+static int64_t longest_pause_ns(const AVFormatContext *f)
+{
+    int64_t rate = 1;
+
+    if (f->iformat->flags & AVFMT_TS_DISCONT)
+        return DISCONT_NS;
+    for (unsigned i = 0; i < f->nb_streams; i++) {
+        const AVStream *s = f->streams[i];
+
+        rate = FFMAX3(rate, s->codecpar->sample_rate, s->time_base.den / s->time_base.num);
+    }
+    return av_rescale(INT32_MAX, NS_PER_S, FFMAX(rate, MP4_RATE));
+}
+
+/* How long the packet is shown, as far as it tells. */
+static int64_t length_ns(const AVStream *s, const AVPacket *p)
+{
+    const AVRational fps = s->avg_frame_rate;
+
+    if (p->duration > 0)
+        return av_rescale_q(p->duration, s->time_base, (AVRational){1, NS_PER_S});
+    return fps.num > 0 && fps.den > 0 ? av_rescale(NS_PER_S, fps.den, fps.num) : 0;
+}
+
+/* When the packet is due. Where containers do not say it libav guesses, and is late to see that
+ * times have jumped. */
+static int64_t due(const AVStream *s, const AVPacket *p)
+{
+    const int64_t late = av_rescale_q(GUESSED_S, (AVRational){1, 1}, s->time_base);
+    const bool guessed = p->pts != AV_NOPTS_VALUE && av_sat_sub64(p->pts, p->dts) > late;
+
+    return p->dts == AV_NOPTS_VALUE || guessed ? p->pts : p->dts;
+}
+
+/* Gives the packet the time of all. */
+static int follow(struct video_input *in, AVPacket *p)
+{
+    const AVStream *s = in->format->streams[p->stream_index];
+    const bool cover = s->disposition & AV_DISPOSITION_ATTACHED_PIC;
+    const bool pictures = s->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !cover;
+    const int64_t t_ns = video_ns(due(s, p), s->time_base, video_input_start_us(in));
+    const struct timeline_packet packet = {.stream = (unsigned)p->stream_index,
+                                           .steady = pictures ||
+                                                     s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO,
+                                           .leads = pictures,
+                                           .t_ns = t_ns,
+                                           .long_ns = length_ns(s, p)};
+    int64_t shift_ns, shift;
+    int r;
+
+    in->timeline.on_ns = longest_pause_ns(in->format);
+    r = timeline_follow(&in->timeline, &packet, &shift_ns);
+    if (r || t_ns == INT64_MIN)
+        return r;
+    shift = av_rescale_q(shift_ns, (AVRational){1, NS_PER_S}, s->time_base);
+    if (p->pts != AV_NOPTS_VALUE)
+        p->pts = av_sat_add64(p->pts, shift);
+    if (p->dts != AV_NOPTS_VALUE)
+        p->dts = av_sat_add64(p->dts, shift);
+    return 0;
+}
+
 int video_input_read(struct video_input *in, AVPacket *packet)
 {
+    int r;
+
     in->t_limit_ns = in->io ? INT64_MAX : now_ns() + READ_NS;
-    return av_read_frame(in->format, packet);
+    r = av_read_frame(in->format, packet);
+    if (r < 0)
+        return r;
+    note_end(in, packet);
+    if (in->follows && follow(in, packet)) {
+        av_packet_unref(packet);
+        return AVERROR(ENOMEM);
+    }
+    return 0;
 }
 
 int64_t video_input_start_us(const struct video_input *in)
@@ -251,6 +342,7 @@ bool video_input_in_pieces(const struct video_input *in)
 
 void video_input_close(struct video_input *in)
 {
+    timeline_finish(&in->timeline);
     avformat_close_input(&in->format);
     if (in->io)
         av_freep(&in->io->buffer);

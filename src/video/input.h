@@ -4,9 +4,7 @@
 #include <libavformat/avformat.h>
 
 #include "base/error.h"
-
-/* Times that go back by more are those of another recording, joined to the one before. */
-#define VIDEO_JUMP_NS INT64_C(1000000000)
+#include "video/timeline.h"
 
 struct video_input {
     AVFormatContext *format; /* NULL while there is none */
@@ -14,6 +12,9 @@ struct video_input {
     int fd;
     int stop_fd;        /* readable once nothing is waited for any more */
     int64_t t_limit_ns; /* when what the network is asked for takes too long */
+    bool follows;       /* what is read gets the times of timeline */
+    struct timeline timeline;
+    int64_t end_us; /* how far all streams go that were read so far, as they say */
 };
 
 /* Opens the regular file or URL @name and finds out what is in it; @in stays where it is until it
@@ -24,7 +25,8 @@ int video_input_open(struct video_input *in, const char *name, int stop_fd, stru
 /* Accepts what is all zeros, or not open. */
 void video_input_close(struct video_input *in);
 
-/* As av_read_frame(), which a readable stop_fd ends, and a network that gives nothing for long. */
+/* As av_read_frame(), which a readable stop_fd ends, and a network that gives nothing for long. Of
+ * recordings that were joined each begins where the last one ended, but in what is live. */
 int video_input_read(struct video_input *in, AVPacket *packet);
 
 /* When the input begins; 0 where it does not say. */

@@ -183,6 +183,55 @@ END
     [ $? -lt 2 ] && [ "$(probe late.mkv stream=codec_type)" = 'video ' ] && ok || bad "a stream that turns up late"
 }
 
+# Times that jump on by hours, as those of broken or joined recordings: pictures and sound go on
+# together, and one line says so. Where it can be a pause it is one.
+test_jumps() {
+    local hours n cuts from to
+    make -stream_loop 1 -i film.mp4 -c:v libx264 -c:a aac two.ts
+    for hours in 1 12; do
+        make -i two.ts -c copy -copyts -output_ts_offset $((hours * 3600)) far.ts
+        cat two.ts far.ts two.ts far.ts >jumps.ts
+        for n in mkv mp4; do
+            rm -f "jumps.$n"
+            "$bilatcam" -i jumps.ts -o "jumps.$n" --filter none >out 2>err </dev/null
+            [ "$(grep -c "^bilatcam: 'jumps.ts' has times that jump ahead by [0-9]* s after [0-9.]* s; the gap is left out$" err)" = 1 ] && ok ||
+                bad "what is told of times that jump by $hours hours"
+            probe "jumps.$n" packet=pts_time -select_streams v >shown_at
+            probe "jumps.$n" packet=pts_time -select_streams a >heard_at
+            python3 - <<'END' && ok || bad "jumps.$n, by $hours hours"
+shown, heard = (sorted(float(t.rstrip(",")) for t in open(f).read().split()) for f in ("shown_at", "heard_at"))
+steps = [b - a for a, b in zip(shown, shown[1:])]
+assert len(shown) > 190 and min(steps) > 0.03 and max(steps) < 0.1, (len(shown), min(steps), max(steps))
+assert len(heard) > 330 and abs(heard[-1] - shown[-1]) < 0.2 and max(b - a for a, b in zip(heard, heard[1:])) < 0.2
+END
+        done
+    done
+    # A pause of the pictures alone, of the sound alone, and of a film of another kind.
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
+        -vf "select='not(between(t,5,25))'" -fps_mode vfr still.ts
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
+        -af "aselect='not(between(t,5,25))'" silent.ts
+    make -i film.mp4 -c copy film.mkv
+    for n in 18000 200000; do
+        make -i film.mkv -c copy -bsf:v "setts=pts=PTS+if(gte(N\,12)\,$n*1000):dts=DTS" \
+            -bsf:a "setts=ts=PTS+if(gte(N\,22)\,$n*1000)" $n.mkv
+    done
+    while read -r n cuts from to; do
+        rm -f paused.mp4
+        run 0 "$bilatcam" -i "$n" -o paused.mp4 --filter none
+        [ "$(grep -c 'left out' err)" = "$cuts" ] && ok || bad "what is told of $n"
+        python3 - "$from" "$to" "$(probe paused.mp4 stream=duration)" <<'END' && ok || bad "a pause in $n"
+import sys
+assert all(float(sys.argv[1]) < float(d) < float(sys.argv[2]) for d in sys.argv[3].split()), sys.argv
+END
+    done <<'END'
+still.ts 0 30 32
+silent.ts 0 30 32
+18000.mkv 0 18000 18002
+200000.mkv 1 0.7 1.2
+END
+}
+
 # What begins centuries from 0 is as long as it is, and its sound fits its pictures.
 test_far_times() {
     local offset
