@@ -157,6 +157,8 @@ static int add_packets(struct film *f, const AVStream *from, AVFormatContext *to
 /* Gives @from a place in @to, if that can hold it. */
 static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
 {
+    if (video_input_elsewhere(&f->in, from))
+        return 0;
     switch (from->codecpar->codec_type) {
     case AVMEDIA_TYPE_AUDIO:
     case AVMEDIA_TYPE_SUBTITLE:

@@ -27,6 +27,11 @@ static int open_codec(struct decoder *d, const char *file, int threads, struct e
     if (n < 0 || d->in.format->streams[n]->disposition & AV_DISPOSITION_ATTACHED_PIC)
         return error_set(err, -EINVAL, "%s has no video", file);
     d->stream = d->in.format->streams[n];
+    if (video_input_elsewhere(&d->in, d->stream))
+        return error_set(err, -EINVAL,
+                         "%s keeps its pictures in another file, which is not opened for it; give "
+                         "that one",
+                         file);
     name = avcodec_get_name(d->stream->codecpar->codec_id);
     codec = avcodec_find_decoder(d->stream->codecpar->codec_id);
     if (d->stream->codecpar->field_order > AV_FIELD_PROGRESSIVE)
@@ -74,6 +79,19 @@ static int64_t count_frames(const struct decoder *d)
     return n && ret < d->stream->nb_frames ? ret : d->stream->nb_frames;
 }
 
+/* Says that there is sound which is not read. */
+static void tell_elsewhere(const struct decoder *d, const char *file)
+{
+    const AVFormatContext *f = d->in.format;
+
+    for (unsigned i = 0; i < f->nb_streams; i++)
+        if (f->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+            video_input_elsewhere(&d->in, f->streams[i])) {
+            log_warning("%s keeps sound in another file, which is not opened for it", file);
+            return;
+        }
+}
+
 int decoder_open(struct decoder *d, const char *name, const char *file, int threads, int stop_fd,
                  struct error *err)
 {
@@ -83,9 +101,11 @@ int decoder_open(struct decoder *d, const char *name, const char *file, int thre
         return r;
     d->live = video_input_live(&d->in);
     r = open_codec(d, file, threads, err);
-    if (!r)
-        d->n_frames = count_frames(d);
-    return r;
+    if (r)
+        return r;
+    tell_elsewhere(d, file);
+    d->n_frames = count_frames(d);
+    return 0;
 }
 
 void decoder_close(struct decoder *d)
@@ -137,7 +157,9 @@ static bool lacks_frames(const struct decoder *d)
     const int64_t size = is_mp4(d) && f->pb ? avio_size(f->pb) : 0;
 
     for (unsigned i = 0; size > 0 && i < f->nb_streams; i++) {
-        const int n = avformat_index_get_entries_count(f->streams[i]);
+        const int n = video_input_elsewhere(&d->in, f->streams[i])
+                          ? 0
+                          : avformat_index_get_entries_count(f->streams[i]);
 
         for (int k = 0; k < n; k++) {
             const AVIndexEntry *e = avformat_index_get_entry(f->streams[i], k);

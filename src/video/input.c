@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/url.h"
+#include "video/elsewhere.h"
 
 #define CHUNK (1 << 16)           /* bytes that are read at once */
 #define ANSWER_NS (10 * NS_PER_S) /* for a network to tell what it has */
@@ -19,6 +20,8 @@
 #define DISCONT_NS (10 * NS_PER_S)
 #define GUESSED_S 3600 /* after its turn no picture is shown so late */
 #define MP4_RATE 20000 /* ticks a second, than which an MP4 has more only if its film had */
+
+#define N_ELSEWHERE ((int)(sizeof(((struct video_input *)NULL)->elsewhere) / sizeof(uint32_t)))
 
 /* What URLs may begin with, and what else libav may use for them. None of it reads files, so that
  * what comes from a network, as a playlist, can name none. */
@@ -182,6 +185,26 @@ static int check_scheme(const char *url, const char *name, struct error *err)
                        name, SCHEMES);
 }
 
+bool video_input_elsewhere(const struct video_input *in, const AVStream *s)
+{
+    for (int i = 0; i < in->n_elsewhere; i++)
+        if (in->elsewhere[i] == (uint32_t)s->id)
+            return true;
+    return false;
+}
+
+static void look_elsewhere(struct video_input *in)
+{
+    const AVFormatContext *f = in->format;
+
+    if (in->fd < 0 || !av_match_name("mov", f->iformat->name))
+        return;
+    in->n_elsewhere = elsewhere_tracks(in->fd, in->elsewhere, N_ELSEWHERE);
+    for (unsigned i = 0; i < f->nb_streams; i++)
+        if (video_input_elsewhere(in, f->streams[i]))
+            f->streams[i]->discard = AVDISCARD_ALL;
+}
+
 int video_input_open(struct video_input *in, const char *name, int stop_fd, struct error *err)
 {
     const bool url = is_url(name);
@@ -200,6 +223,8 @@ int video_input_open(struct video_input *in, const char *name, int stop_fd, stru
             r = avformat_find_stream_info(in->format, NULL);
         r = r < 0 ? tell_unread(in, r, shown, err) : 0;
         in->follows = !r && !video_input_live(in);
+        if (!r)
+            look_elsewhere(in);
     }
     if (r)
         video_input_close(in);

@@ -14,6 +14,8 @@ struct video_input {
     int64_t t_limit_ns; /* when what the network is asked for takes too long */
     bool follows;       /* what is read gets the times of timeline */
     struct timeline timeline;
+    uint32_t elsewhere[16]; /* ids of streams that another file has */
+    int n_elsewhere;
     int64_t end_us; /* how far all streams go that were read so far, as they say */
 };
 
@@ -35,6 +37,9 @@ int64_t video_input_start_us(const struct video_input *in);
 /* How long after @start_us time @t in units of @base is; INT64_MIN: it is none, or so far away that
  * nothing could be calculated with it. What it returns may be added up twice. */
 int64_t video_ns(int64_t t, AVRational base, int64_t start_us);
+
+/* Whether another file has what is in the stream, of which nothing is read. Of files alone. */
+bool video_input_elsewhere(const struct video_input *in, const AVStream *s);
 
 /* Whether it is like a camera: it goes on without an end, at its own pace. Over HTTP that is what
  * tells neither how long nor how large it is; any other network is live. */

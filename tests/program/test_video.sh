@@ -200,6 +200,61 @@ END
     expect err "^bilatcam: 'cut.mp4' ends too early: after [0-9]+ frames$" 'a cut file with a list of edits'
 }
 
+# refer FROM TO KIND NAME: the same movie, whose tracks of the kind (vide, soun) say that file NAME has
+# their samples, in the way of QuickTime and in that of MP4.
+refer() {
+    python3 - "$@" <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+kind, name = sys.argv[3].encode(), sys.argv[4].encode()
+if name.endswith(b".mov"):
+    ref = (struct.pack(">HH27s", 0, 2, bytes([4]) + b"disk" + bytes(22)) + bytes(19) + bytes(100))[:150]
+    ref += struct.pack(">HH", 2, len(name)) + name + bytes(len(name) % 2) + struct.pack(">HH", 0xffff, 0)
+    ref = b"alis" + bytes(4) + ref
+else:
+    ref = b"url " + bytes(4) + name + b"\0"
+ref = struct.pack(">I", len(ref) + 4) + ref
+
+def rebuilt(part, of_kind=False):
+    out, at = b"", 0
+    while at < len(part):
+        size, what = struct.unpack(">I4s", part[at:at + 8])
+        body = part[at + 8:at + size]
+        if what == b"mdia":
+            of_kind = body[body.find(b"hdlr") + 12:][:4] == kind
+        if what == b"dref" and of_kind:
+            body = body[:4] + struct.pack(">I", 1) + ref
+        elif what == b"stco" and of_kind and name:
+            n = len(body) // 4 - 2
+            body = body[:8] + struct.pack(f">{n}I", *(x + 1000000 for x in struct.unpack(f">{n}I", body[8:])))
+        elif what in (b"moov", b"trak", b"mdia", b"minf", b"dinf", b"stbl"):
+            body = rebuilt(body, of_kind)
+        out += struct.pack(">I4s", len(body) + 8, what) + body
+        at += size
+    return out
+open(sys.argv[2], "wb").write(rebuilt(data))
+END
+}
+
+# A movie may keep in other files what it shows. None is opened, and nothing is called cut or damaged.
+test_elsewhere() {
+    local name
+    make -i film.mp4 -c copy end.mov
+    for name in other.mov file:///tmp/other.mp4; do
+        refer end.mov refers.mov vide $name
+        refused 1 "'refers.mov' keeps its pictures in another file, which is not opened for it; give that one" \
+            "$bilatcam" -i refers.mov -o null:
+        refer end.mov refers.mov soun $name
+        run 0 "$bilatcam" -i refers.mov -o ours.mkv --filter none
+        [ "$(grep -c "^bilatcam: 'refers.mov' keeps sound in another file, which is not opened for it$" err)" = 1 ] && ok ||
+            bad "what is told of sound in another file"
+        says ours.mkv h264,25 stream=codec_name,nb_read_frames -count_frames
+    done
+    refer end.mov refers.mov soun ''
+    run 0 "$bilatcam" -i refers.mov -o ours.mkv --filter none
+    says ours.mkv 'h264 aac' stream=codec_name
+}
+
 # read_slowly COMMAND...: after the first of its pictures, while copy.mkv is read into ours.y4m.
 read_slowly() {
     local header
