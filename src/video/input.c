@@ -30,6 +30,7 @@
 
 /* Lists of pieces, each of which comes at once. */
 #define PIECES "hls,dash"
+#define LISTS PIECES ",concat"
 
 /* Over HTTP, the size of these says nothing: it is that of a list, or invented. */
 #define UNSIZED PIECES ",sdp,mpjpeg"
@@ -110,11 +111,27 @@ static int prepare_file(struct video_input *in)
     if (!in->io)
         av_free(buffer);
     in->format->pb = in->io;
+    in->format->flags |= AVFMT_FLAG_CUSTOM_IO;
     return in->io ? 0 : AVERROR(ENOMEM);
+}
+
+/* Finds out what the file is, as avformat_open_input() would. */
+static int probe(struct video_input *in, const AVInputFormat **ret)
+{
+    int r = prepare_file(in);
+
+    if (r >= 0)
+        r = av_probe_input_buffer2(in->io, ret, NULL, in->format, 0, 0);
+    if (r >= 0 && av_match_name((*ret)->name, LISTS)) {
+        in->list = true;
+        r = AVERROR(EINVAL);
+    }
+    return r;
 }
 
 static int open_format(struct video_input *in, const char *url)
 {
+    const AVInputFormat *kind = NULL;
     AVDictionary *options = NULL;
     int r;
 
@@ -122,7 +139,7 @@ static int open_format(struct video_input *in, const char *url)
     if (!in->format)
         return AVERROR(ENOMEM);
     in->format->interrupt_callback = (AVIOInterruptCB){gives_up, in};
-    r = url ? 0 : prepare_file(in);
+    r = url ? 0 : probe(in, &kind);
     /* A playlist would have other files opened, also such as its author may not read. */
     if (r >= 0)
         r = av_dict_set(&options, "protocol_whitelist", url ? PROTOCOLS : "none", 0);
@@ -130,7 +147,7 @@ static int open_format(struct video_input *in, const char *url)
     if (r >= 0 && url)
         r = av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0);
     if (r >= 0)
-        r = avformat_open_input(&in->format, url, NULL, &options);
+        r = avformat_open_input(&in->format, url, kind, &options);
     av_dict_free(&options);
 #if LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 15, 100)
     /* Later versions tell decoders by themselves how the picture is to be turned. */
@@ -140,9 +157,8 @@ static int open_format(struct video_input *in, const char *url)
     return r;
 }
 
-/* Whether the file only names others. That libav cannot read it has odd reasons then, such
- * as a lack of memory. */
-static bool is_list(const struct video_input *in)
+/* Whether the file only names others, where libav does not know it for that. */
+static bool looks_like_list(const struct video_input *in)
 {
     static const char *const marks[] = {"#EXTM3U", "ffconcat version", "<MPD"};
     char text[512];
@@ -161,7 +177,7 @@ static int tell_unread(const struct video_input *in, int code, const char *shown
 {
     char why[AV_ERROR_MAX_STRING_SIZE];
 
-    if (code != AVERROR_EXIT && is_list(in))
+    if (in->list || (code != AVERROR_EXIT && code != AVERROR(ENOMEM) && looks_like_list(in)))
         return error_set(err, -EINVAL,
                          "cannot read '%s': it is a list of other files, none of which is opened "
                          "for it; give one of them, or the URL of the list",

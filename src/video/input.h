@@ -10,6 +10,7 @@ struct video_input {
     AVFormatContext *format; /* NULL while there is none */
     AVIOContext *io;         /* of a file */
     int fd;
+    bool list;          /* of other files, so that it is not opened */
     int stop_fd;        /* readable once nothing is waited for any more */
     int64_t t_limit_ns; /* when what the network is asked for takes too long */
     bool follows;       /* what is read gets the times of timeline */
