@@ -39,6 +39,7 @@ static struct source_config config_of(const struct capture *c, const char *name,
         .threads = c->request.threads,
         .again = again,
         .returns = *c->found != '\0',
+        .became_interlaced = c->became_interlaced,
         .stop_fd = c->wait_fd,
     };
 }
@@ -49,6 +50,7 @@ static void close_source(struct capture *c)
         return;
     c->n_dropped_before += c->source->n_dropped;
     c->n_bad_before += c->source->n_bad;
+    c->became_interlaced = c->source->became_interlaced;
     c->source->ops->close(c->source);
     c->source = NULL;
     c->run++;
@@ -267,6 +269,7 @@ static void take_request(struct capture *c)
         close_source(c);
         c->request = c->next_request;
         c->found[0] = '\0';
+        c->became_interlaced = false;
         c->retry.limits = retry_limits_of(c->request.ops->unannounced);
         c->retry.pauses = (struct retry){.t_next_ns = 0};
         c->has_next_request = false;

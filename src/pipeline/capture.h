@@ -51,6 +51,7 @@ struct capture {
     int wait_fd;                 /* epoll: a stop, a wake-up, and @retry.release */
     struct source *source;       /* NULL while it is closed */
     struct camera_delay delay;   /* of the source */
+    bool became_interlaced;      /* as in struct source */
     char found[SOURCE_NAME_MAX]; /* the camera that was opened; empty: none yet */
     struct mjpeg *mjpeg;         /* NULL until a camera gives MJPG */
     bool direct;                 /* pictures need no more than to be decoded or converted */

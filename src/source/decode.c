@@ -198,14 +198,15 @@ static bool is_interlaced(const AVFrame *f)
 }
 
 /* A live stream that becomes interlaced is opened again, and refused then if it begins so. One that
- * is both by turns would be opened for ever, so the second time it goes on. Single pictures that
+ * is both by turns would be opened for ever, so the second time it goes on, whatever else it was
+ * opened again for. Single pictures that
  * say so are believed of neither. */
 static int check_live_fields(struct decoder *d, const char *file, struct error *err)
 {
     if (d->n_fields < LIVE_FIELDS)
         return 0;
-    if (!d->again)
-        return error_set(err, -EIO, "%s is interlaced now", file);
+    if (!d->became_interlaced)
+        return error_set(err, -EPROTO, "%s is interlaced now", file);
     d->mixed = true;
     log_warning("%s is interlaced at times, and filtered as if it was not", file);
     return 0;

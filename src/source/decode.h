@@ -11,14 +11,14 @@ struct decoder {
     AVStream *stream;
     AVCodecContext *codec;
     AVPacket *packet;
-    AVFrame *frame;    /* the picture, until the next one */
-    int64_t n_shown;   /* whole pictures so far */
-    uint64_t n_bad;    /* damaged ones, which are passed over */
-    int n_fields;      /* pictures in a row, up to now, that say that they are interlaced */
-    bool mixed;        /* what says so is not looked at any more */
-    bool told_cut;     /* the warning of times that were too far apart is out */
-    bool again;        /* set before it is opened: a live stream was open before */
-    int64_t n_frames;  /* that its stream has, if the input says so; else 0 */
+    AVFrame *frame;         /* the picture, until the next one */
+    int64_t n_shown;        /* whole pictures so far */
+    uint64_t n_bad;         /* damaged ones, which are passed over */
+    int n_fields;           /* pictures in a row, up to now, that say that they are interlaced */
+    bool mixed;             /* what says so is not looked at any more */
+    bool told_cut;          /* the warning of times that were too far apart is out */
+    bool became_interlaced; /* set before it is opened: a live stream did that before */
+    int64_t n_frames;       /* that its stream has, if the input says so; else 0 */
     int64_t n_packets; /* of the stream, so far, but for those that are only there for others */
     bool live;         /* without an end, so nothing is held back */
     bool drains;       /* there is nothing more to read */
@@ -34,8 +34,8 @@ int decoder_open(struct decoder *d, const char *name, const char *file, int thre
 void decoder_close(struct decoder *d); /* accepts all zeros */
 
 /* The next whole picture, in d->frame. A warning says where a film becomes interlaced, and that a
- * live stream does which was opened again.
- *   -EIO        one that was not is interlaced now
+ * live stream does for the second time.
+ *   -EPROTO     it does for the first time
  *   -ENODATA    the end of a whole file    -EBADMSG    that of one that is damaged: @err says how
  *   -ECANCELED  @stop_fd is readable; the next call goes on without a loss    -ENOMEM */
 int decoder_next(struct decoder *d, const char *file, int stop_fd, struct error *err);

@@ -227,7 +227,7 @@ int reader_open(struct reader **ret, const struct source_config *config, const c
     if (code)
         return error_set(err, code, "out of memory for %s", file);
     r->threads = config->threads;
-    r->decoder.again = config->again;
+    r->decoder.became_interlaced = config->became_interlaced;
     code = start(r);
     if (code)
         (void)error_set(err, code, "cannot start a thread for %s", file);

@@ -22,6 +22,7 @@ const AVFrame *reader_first(const struct reader *r);
 /* The next picture, as a reference of the caller's, in @to.
  *   -ENODATA, -EBADMSG  the end of a film, as decoder_next() has it
  *   -EIO                that of a live stream    -ETIMEDOUT  it gave nothing for some seconds
+ *   -EPROTO             a live stream is interlaced now
  *   -ECANCELED          @stop_fd is readable     -ENOMEM */
 int reader_take(struct reader *r, AVFrame *to, int stop_fd, struct error *err);
 

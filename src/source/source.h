@@ -23,7 +23,8 @@ struct source_config {
     int threads;    /* that decode a film, at most; 0 = the source's choice */
     bool again;     /* reopening: what differs from the request is not logged */
     bool returns;   /* one that was open before is to come back */
-    int stop_fd;    /* readable while read must return -ECANCELED: at a stop, or for a look */
+    bool became_interlaced; /* as in struct source, of that */
+    int stop_fd; /* readable while read must return -ECANCELED: at a stop, or for a look */
 };
 
 struct source {
@@ -41,7 +42,8 @@ struct source {
     uint64_t n_frames;    /* that there will be, or about as many; 0 = not known */
     uint64_t n_dropped;   /* frames lost before read, so far */
     uint64_t n_bad;       /* damaged frames passed over by read, so far */
-    bool rested;          /* set by the reader: what passed since the last read was not wanted */
+    bool became_interlaced; /* since it was first open, which ended it once */
+    bool rested;            /* set by the reader: what passed since the last read was not wanted */
 
     struct light light;    /* of a film, as its first picture says */
     struct film_tags tags; /* of a film */

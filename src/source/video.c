@@ -292,6 +292,7 @@ static int open_any(struct source **ret, const struct source_ops *ops,
     v->base.ops = ops;
     v->stop_fd = config->stop_fd;
     v->told_transparent = config->again;
+    v->base.became_interlaced = config->became_interlaced;
     (void)snprintf(v->file, sizeof(v->file), "'%s'", shown);
     r = ops == &source_network ? open_url(v, config, err) : open_file(v, config, err);
     if (r == -ENODATA)
@@ -353,6 +354,10 @@ static int advance(struct video_source *v, struct error *err)
     r = next_picture(v, &v->end);
     if (r == 0)
         return 0;
+    if (r == -EPROTO) {
+        v->base.became_interlaced = true;
+        r = -EIO;
+    }
     if (r != -ECANCELED && r != -ETIMEDOUT)
         v->end_code = r;
     return error_set(err, r, "%s", v->end.text);

@@ -202,6 +202,11 @@ class Http(Handler):
         self.answer(b"200 OK", b"Content-Type: video/mp2t")
         self.show_pieces((["whole.ts"] * 6 + ["fields.ts"] * 99, ["fields.ts"] * 99, ["whole.ts"] * 99)[min(self.visit, 3) - 1])
 
+    def serve_later(self, path, headers):
+        """Ends the first time, becomes interlaced the second time, and is no more after that."""
+        self.answer(b"200 OK", b"Content-Type: video/mp2t")
+        self.show_pieces((["whole.ts"] * 6, ["whole.ts"] * 6 + ["fields.ts"] * 99, ["whole.ts"] * 99)[min(self.visit, 3) - 1])
+
     def serve_turns(self, path, headers):
         """Becomes interlaced each time."""
         self.answer(b"200 OK", b"Content-Type: video/mp2t")

@@ -146,6 +146,11 @@ test_fields() {
     wait_for err "fields' is interlaced now; waiting for the camera" && ok || bad "a stream that becomes interlaced"
     wait_for err "fields' \(h264\) is back" && ok || bad "a stream that is interlaced no more"
     stop_well
+    start -i "$base/later" -o null: --radius 1
+    wait_for err "later' has ended; waiting for the camera" && ok || bad "a stream that ended"
+    wait_for err "later' is interlaced now; waiting for the camera" && ok || bad "a stream that becomes interlaced when it is back"
+    wait_for err "later' \(h264\) is back" 2 && ok || bad "a stream that is interlaced no more"
+    stop_well
     start -i "$base/turns" -o null: --radius 1
     wait_for err "turns' is interlaced at times, and filtered as if it was not" && ok || bad "a stream that is interlaced at times"
     sleep 3
