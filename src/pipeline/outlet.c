@@ -248,7 +248,7 @@ static void look_at_levels(struct outlet *o, const struct frame *f)
     if (o->n_narrow < N_NARROW)
         return;
     o->n_narrow = -1;
-    if (stream_first_hint(o->stream))
+    if (stream_first_narrow(o->stream))
         log_warning("the pictures use less than 1/16 of their levels, and hardly show in 8 bits: "
                     "try --levels auto");
 }

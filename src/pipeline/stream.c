@@ -22,7 +22,7 @@ struct stream {
 
     pthread_mutex_t lock; /* guards the rest */
     int result;
-    bool hinted; /* stream_first_hint() was asked */
+    bool narrow; /* stream_first_narrow() was asked */
     struct filter_request request;
     bool holds[STREAM_ASLEEP + 1]; /* by reason */
     unsigned device_changes;
@@ -119,13 +119,13 @@ void stream_fail(struct stream *s, int code, const struct error *err)
     log_error("%s", err->text);
 }
 
-bool stream_first_hint(struct stream *s)
+bool stream_first_narrow(struct stream *s)
 {
     bool ret;
 
     lock(s);
-    ret = !s->hinted;
-    s->hinted = true;
+    ret = !s->narrow;
+    s->narrow = true;
     unlock(s);
     return ret;
 }

@@ -44,8 +44,9 @@ bool stream_stopping(const struct stream *s);
 /* Logs an error, and keeps the first of the run, which is the result. */
 void stream_fail(struct stream *s, int code, const struct error *err);
 
-/* Whether nobody asked that before: what several outputs find out is told once. */
-bool stream_first_hint(struct stream *s);
+/* Whether the output that asks is the first one whose pictures use few of their levels: what
+ * several of them find out is told once. */
+bool stream_first_narrow(struct stream *s);
 int stream_result(struct stream *s);
 
 /* --- what stays as it is while the stages run --- */
