@@ -59,7 +59,7 @@ static bool is_left_out(const struct film *f, const char *what)
     }
 }
 
-static void leave_out(struct film *f, const char *what)
+static void leave_out_item(struct film *f, const char *what)
 {
     if (!is_left_out(f, what))
         list_add(f->left_out, sizeof(f->left_out), ", ", what);
@@ -112,7 +112,7 @@ static int add_cover(struct film *f, const AVStream *from, AVFormatContext *to)
     if (known && is_format(to, "matroska") && from->attached_pic.size > 0)
         return attach_cover(from, to);
     if (!known || !is_format(to, "mp4")) {
-        leave_out(f, "the cover");
+        leave_out_item(f, "the cover");
         return 0;
     }
     s = make_stream(to, from);
@@ -131,7 +131,7 @@ static int add_attachment(struct film *f, const AVStream *from, AVFormatContext 
 
     if (!is_format(to, "matroska") || !av_dict_get(from->metadata, "filename", NULL, 0) ||
         !av_dict_get(from->metadata, "mimetype", NULL, 0)) {
-        leave_out(f, id == AV_CODEC_ID_TTF || id == AV_CODEC_ID_OTF ? "fonts" : "attachments");
+        leave_out_item(f, id == AV_CODEC_ID_TTF || id == AV_CODEC_ID_OTF ? "fonts" : "attachments");
         return 0;
     }
     s = make_stream(to, from);
@@ -143,7 +143,7 @@ static int add_packets(struct film *f, const AVStream *from, AVFormatContext *to
     AVStream *s;
 
     if (!can_hold(to, from)) {
-        leave_out(f, avcodec_get_name(from->codecpar->codec_id));
+        leave_out_item(f, avcodec_get_name(from->codecpar->codec_id));
         return 0;
     }
     s = make_stream(to, from);
@@ -169,7 +169,7 @@ static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
         if (from->disposition & AV_DISPOSITION_ATTACHED_PIC)
             return add_cover(f, from, to);
         if (from != f->video)
-            leave_out(f, "other pictures");
+            leave_out_item(f, "other pictures");
         return 0;
     default:
         return 0;

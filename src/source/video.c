@@ -145,7 +145,7 @@ static uint64_t count_frames(const struct decoder *d, AVRational fps)
 }
 
 /* Says what of the film cannot go with its pictures, and @why. */
-static void leave_out(struct video_source *v, const char *why)
+static void leave_out_sound(struct video_source *v, const char *why)
 {
     const AVFormatContext *f = decoder_of(v)->in.format;
     bool sound = false, subtitles = false;
@@ -210,10 +210,10 @@ static void describe(struct video_source *v, const struct source_config *config)
     v->tick = d->stream->time_base;
     v->t_start_us = video_input_start_us(&d->in);
     if (d->live) {
-        leave_out(v, "the input is live");
+        leave_out_sound(v, "the input is live");
     } else if (config->fps.num && config->fps.den) {
         s->fps = config->fps; /* and with it other times */
-        leave_out(v, "fps gives its pictures other times");
+        leave_out_sound(v, "fps gives its pictures other times");
     } else {
         s->tick = (struct fraction){(uint32_t)v->tick.num, (uint32_t)v->tick.den};
     }
