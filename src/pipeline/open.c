@@ -102,7 +102,6 @@ static struct sink_config sink_request(const struct pipeline *p, const char *nam
         .control = &p->control,
         .y4m = source ? source->y4m : NULL,
         .film = tick.num ? p->settings.input : NULL,
-        .light = source ? &source->light : NULL,
         .tags = source ? &source->tags : NULL,
         .left_out = source ? source->left_out : NULL,
         .tick = tick,

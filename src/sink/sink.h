@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "picture/film_tags.h"
 #include "picture/frame.h"
-#include "picture/light.h"
 #include "picture/y4m.h"
 #include "settings/status.h"
 
@@ -41,9 +40,8 @@ struct sink_config {
     bool single_taken;    /* another output is of a kind of which a run has one */
     const struct sink_control *control; /* lives longer than the sink */
     const struct y4m_header *y4m;       /* of the source, for open alone; or NULL */
-    const char *film;          /* the file that the source reads, for what else is in it; or NULL */
-    const struct light *light; /* of the source, for open alone; or NULL */
-    const struct film_tags *tags; /* likewise */
+    const char *film; /* the file that the source reads, for what else is in it; or NULL */
+    const struct film_tags *tags; /* of the source, for open alone; or NULL */
     const char *left_out;         /* as in struct source; or NULL */
     struct fraction tick; /* of what the frames' t_show_ns are multiples; 0/0: they have none */
     int threads;          /* that encode, at most; 0 = the sink's choice */

@@ -264,12 +264,11 @@ static void keep_tags(struct video_sink *v, const struct film_tags *t)
 /* Also where nothing else of the film goes with its pictures. */
 static int set_look(struct video_sink *v, const struct sink_config *config)
 {
-    if (config->tags && config->tags->width)
-        keep_tags(v, config->tags);
-    if (!config->light)
+    if (!config->tags || !config->tags->width)
         return 0;
-    encoder_set_light(&v->encoder, config->light);
-    return light_to_stream(config->light, v->format->streams[0]);
+    keep_tags(v, config->tags);
+    encoder_set_light(&v->encoder, &config->tags->light);
+    return light_to_stream(&config->tags->light, v->format->streams[0]);
 }
 
 static int open_film(struct video_sink *v, const struct sink_config *config, struct error *err)

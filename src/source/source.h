@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "picture/film_tags.h"
 #include "picture/frame.h"
-#include "picture/light.h"
 #include "picture/y4m.h"
 
 #define SOURCE_NAME_MAX 1024
@@ -45,7 +44,6 @@ struct source {
     bool became_interlaced; /* since it was first open, which ended it once */
     bool rested;            /* set by the reader: what passed since the last read was not wanted */
 
-    struct light light;    /* of a film, as its first picture says */
     struct film_tags tags; /* of a film */
 
     /* What else it has that cannot go with its pictures, and why: "sound (...)"; or empty. */

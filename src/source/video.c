@@ -187,6 +187,7 @@ static void keep_tags(struct video_source *v)
                                       .siting = p->chroma_location};
     if (aspect.num > 0 && aspect.den > 0)
         v->base.tags.aspect = (struct fraction){(uint32_t)aspect.num, (uint32_t)aspect.den};
+    light_of(v->frame, &v->base.tags.light);
 }
 
 static void describe(struct video_source *v, const struct source_config *config)
@@ -202,7 +203,6 @@ static void describe(struct video_source *v, const struct source_config *config)
     s->colour = v->lender.frame.colour;
     s->depth = v->lender.depth;
     s->reduced = v->lender.reduced;
-    light_of(v->frame, &s->light);
     keep_tags(v);
     if (fps.num > 0 && fps.den > 0 && (!d->live || fps.num / fps.den <= MAX_FPS))
         s->fps = (struct fraction){(uint32_t)fps.num, (uint32_t)fps.den};

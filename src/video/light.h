@@ -2,7 +2,7 @@
 /* What films say of their light, as libav has it. Context: any thread. */
 #include <libavformat/avformat.h>
 
-#include "picture/light.h"
+#include "picture/film_tags.h"
 
 /* All that the first picture of a film says; else zeros. */
 void light_of(const AVFrame *first, struct light *ret);
