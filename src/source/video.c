@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libavutil/pixdesc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,14 +164,16 @@ static void leave_out_sound(struct video_source *v, const char *why)
         (void)snprintf(v->base.left_out, sizeof(v->base.left_out), "%s (%s)", what, why);
 }
 
-/* Whether the container says that the pictures have an alpha channel, which is coded as a film of
- * its own beside them. The decoders that libav prefers know nothing of it. */
+/* Whether the container says that the pictures have an alpha channel, and they are decoded without:
+ * it is coded as a film of its own beside them. The decoders that libav prefers know nothing of it.
+ */
 static bool has_second_film(const struct video_source *v)
 {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get((enum AVPixelFormat)v->frame->format);
     const AVDictionaryEntry *e =
         av_dict_get(decoder_of(v)->stream->metadata, "alpha_mode", NULL, 0);
 
-    return e && !strcmp(e->value, "1");
+    return e && !strcmp(e->value, "1") && !(d->flags & AV_PIX_FMT_FLAG_ALPHA);
 }
 
 static void keep_tags(struct video_source *v)

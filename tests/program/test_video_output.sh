@@ -157,6 +157,22 @@ test_transparent() {
     done
 }
 
+# The first 25 pictures are looked through, and then every 25th: a look takes long.
+test_transparent_at_times() {
+    local frame times
+    while read -r frame times; do
+        make -f lavfi -i color=gray:s=64x64:r=25:d=3 -c:v ffv1 \
+            -vf "format=yuva420p,geq=lum=128:cb=128:cr=128:a='if(eq(N,$frame),100,255)'" "$frame.mkv"
+        run 0 "$bilatcam" -i "$frame.mkv" -o null: --filter none
+        [ "$(grep -c 'is transparent in places' err)" = "$times" ] && ok || bad "what is told of frame $frame"
+    done <<'END'
+24 1
+26 0
+49 0
+50 1
+END
+}
+
 # Recordings that were joined: times begin again, and streams turn up late.
 test_joined() {
     local n
