@@ -242,14 +242,16 @@ static void set_times(struct video_sink *v, const struct sink_config *config)
 }
 
 /* What the film says of its pictures, where that is still true. */
-static void keep_tags(struct video_sink *v, const struct film_tags *t)
+static void keep_tags(struct video_sink *v, const struct sink_config *config)
 {
     AVCodecContext *c = v->encoder.context;
+    const struct film_tags *t = config->tags;
     const bool turned = t->width != c->width;
+    const bool from_rgb = config->picture.colour.matrix == COLOUR_RGB;
 
     c->color_primaries = (enum AVColorPrimaries)t->primaries;
     c->color_trc = (enum AVColorTransferCharacteristic)t->transfer;
-    if (!v->encoder.rgb && (t->matrix == AVCOL_SPC_UNSPECIFIED || t->matrix == AVCOL_SPC_BT470BG))
+    if (!from_rgb && (t->matrix == AVCOL_SPC_UNSPECIFIED || t->matrix == AVCOL_SPC_BT470BG))
         c->colorspace = (enum AVColorSpace)t->matrix;
     if (t->range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
         c->color_range = AVCOL_RANGE_UNSPECIFIED;
@@ -266,7 +268,7 @@ static int set_look(struct video_sink *v, const struct sink_config *config)
 {
     if (!config->tags || !config->tags->width)
         return 0;
-    keep_tags(v, config->tags);
+    keep_tags(v, config);
     encoder_set_light(&v->encoder, &config->tags->light);
     return light_to_stream(&config->tags->light, v->format->streams[0]);
 }

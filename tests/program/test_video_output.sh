@@ -308,6 +308,10 @@ test_tags() {
     run 0 "$bilatcam" -i film.mp4 -o out.mp4 --radius 1
     says out.mp4 "$(probe film.mp4 stream=color_range,color_space -select_streams v | tr -d ' ')" \
         stream=color_range,color_space -select_streams v
+    # What becomes of red, green and blue says its matrix, for which players take another one in HD.
+    make -f lavfi -i color=red:s=1280x720:r=25:d=0.2 -c:v png rgb.mov
+    run 0 "$bilatcam" -i rgb.mov -o out.mp4 --filter none
+    says out.mp4 "pc,smpte170m" stream=color_range,color_space
     turn film.mp4 90 turned.mp4
     run 0 "$bilatcam" -i turned.mp4 -o out.mp4 --radius 1
     says out.mp4 "90,160" stream=width,height -select_streams v
