@@ -462,7 +462,7 @@ static int video_close(struct sink *s, struct error *err)
     if (r < 0)
         r = error_set(err, -EIO, "cannot finish %s: %s; no file is left", v->file,
                       av_make_error_string(why, sizeof(why), r));
-    else if (v->out.full && !v->told)
+    else if (v->out.full && !v->told && !v->failed)
         r = tell_full(v, err);
     else if (v->film.cut && !event_rung(v->stop_fd))
         r = error_set(err, -EIO, "%s has no sound and subtitles from %.1f s on: %s", v->file,

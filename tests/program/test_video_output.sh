@@ -353,6 +353,7 @@ test_refused() {
     run 1 bash -c 'ulimit -f 8; exec "$@"' limited "$bilatcam" -i test: --size 640x480 --frames 50 \
         --filter none -o old.mp4
     expect err "old.mp4.*File too large; no file is left" 'a file that may not grow'
+    [ "$(grep -c 'cannot write' err)" = 1 ] && ok || bad "what is told of a file that may not grow"
     [ "$(cat old.mp4)" = old ] && [ ! -e old.webm ] && ok || bad "what was there is gone"
     no_remains
 }
