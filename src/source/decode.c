@@ -230,12 +230,26 @@ static int check_fields(struct decoder *d, const char *file, struct error *err)
     return 0;
 }
 
+/* Whether the input is an MP4 whose index comes after what it is of, and cannot be gone back in. */
+static bool needs_parts(const struct decoder *d)
+{
+    const AVIOContext *io = d->in.format->pb;
+
+    return is_mp4(d) && !d->n_packets && io && !(io->seekable & AVIO_SEEKABLE_NORMAL);
+}
+
 static int end(const struct decoder *d, const char *file, struct error *err)
 {
     char why[AV_ERROR_MAX_STRING_SIZE];
 
     if (d->cut == AVERROR(ENOMEM))
         return error_set(err, -ENOMEM, "out of memory for %s", file);
+    if (d->cut && needs_parts(d))
+        return error_set(
+            err, -EBADMSG,
+            "%s has its index at its end, and the server sends no parts of it: fetch it, "
+            "or have the index first (ffmpeg -movflags faststart)",
+            file);
     if (d->cut)
         return error_set(err, -EBADMSG, "%s is broken after %" PRId64 " frames: %s", file,
                          d->n_packets, video_strerror(d->cut, why, sizeof(why)));

@@ -85,6 +85,9 @@ test_damaged_films() {
     start -i "$base/stuck.mp4" -o stuck.mkv --radius 1
     wait_for asked '^/stuck' && sleep 1
     stop_well
+    make -f lavfi -i testsrc2=s=640x360:r=25:d=4 -c:v libx264 -pix_fmt yuv420p end.mp4
+    told 1 -i "$base/open/end.mp4" -o null:
+    expect err "end.mp4' has its index at its end, and the server sends no parts of it" 'an index at the end'
     told 1 -i "$base/rubbish.mp4" -o null:
     expect err "^bilatcam: cannot read 'http://\*\*\*@127.0.0.1:$http/rubbish.mp4'" 'rubbish'
     told 1 -i "$base/nothing" -o null:
