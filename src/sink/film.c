@@ -207,6 +207,23 @@ static int add_chapters(const struct film *f, AVFormatContext *to)
     return 0;
 }
 
+/* Has the new pictures be called as the old ones, but for what is said of how those are coded. */
+static int name_pictures(const struct film *f, AVStream *to)
+{
+    static const char *const stale[] = {"encoder", "BPS", "NUMBER_OF_", "_STATISTICS_"};
+    int r = av_dict_copy(&to->metadata, f->video->metadata, 0);
+
+    to->disposition = f->video->disposition;
+    for (size_t i = 0; r >= 0 && i < sizeof(stale) / sizeof(stale[0]); i++) {
+        const AVDictionaryEntry *e;
+
+        while (r >= 0 &&
+               (e = av_dict_get(to->metadata, stale[i], NULL, AV_DICT_IGNORE_SUFFIX)) != NULL)
+            r = av_dict_set(&to->metadata, e->key, NULL, 0);
+    }
+    return r;
+}
+
 /* Whether the stream, which is left out, shows how the times go on. */
 static bool is_clock(const struct film *f, const AVStream *s)
 {
@@ -248,8 +265,8 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
     }
     if (!r)
         r = add_chapters(f, to);
-    if (!r && (av_dict_copy(&to->metadata, in->metadata, 0) < 0 ||
-               av_dict_copy(&to->streams[0]->metadata, f->video->metadata, 0) < 0))
+    if (!r &&
+        (av_dict_copy(&to->metadata, in->metadata, 0) < 0 || name_pictures(f, to->streams[0]) < 0))
         r = -ENOMEM;
     return r ? error_set(err, r, "out of memory for '%s'", shown) : 0;
 }

@@ -86,6 +86,11 @@ test_other_streams() {
     says out.mkv "A film" format_tags=title
     says out.mkv "one two" chapter_tags=title
     [ "$(ffmpeg -v error -i out.mkv -f srt - | sed -n 3p)" = hello ] && ok || bad "subtitles"
+    # What the pictures are called is kept, and not how they were coded.
+    make -i film.mp4 -c copy -metadata:s:v title=scene -metadata:s:v encoder=another -metadata:s:v BPS-eng=5 \
+        -metadata:s:v NUMBER_OF_FRAMES=5 -disposition:v default -disposition:a 0 named.mkv
+    run 0 "$bilatcam" -i named.mkv -o out.mkv --radius 1
+    says out.mkv "1,scene" stream_tags=title,BPS-eng,NUMBER_OF_FRAMES,encoder:stream_disposition=default -select_streams v
     run 0 "$bilatcam" -i full.mkv -o out.mp4 --radius 1
     expect err "left out: subrip$" 'subtitles that do not fit'
     [ "$(sound out.mp4)" = "$(sound full.mkv)" ] && ok || bad "sound beside subtitles"
