@@ -172,6 +172,22 @@ static bool choose_deep(struct encoder *e, const enum frame_format preferred[4],
     return false;
 }
 
+/* Whether chroma with half of the rows is refused where their number is odd. */
+static bool needs_even_rows(const struct encoder *e)
+{
+    return e->codec->id == AV_CODEC_ID_H264 || e->codec->id == AV_CODEC_ID_HEVC;
+}
+
+/* The layout of 8 bits that a choice begins with; with @all_rows of chroma if it can. */
+static enum frame_format shape_of(const struct frame *picture, bool all_rows)
+{
+    const enum frame_format format = format_with_bytes(picture->format, 1);
+
+    if (picture->colour.matrix == COLOUR_RGB)
+        return FRAME_RGB24;
+    return all_rows && (format == FRAME_I420 || format == FRAME_NV12) ? FRAME_I422 : format;
+}
+
 /* The layout that loses least. What comes live is for all players: many know 4:2:0 of 8 bits alone.
  */
 static int choose_pixels(struct encoder *e, const struct sink_config *config, struct error *err)
@@ -188,14 +204,13 @@ static int choose_pixels(struct encoder *e, const struct sink_config *config, st
         [FRAME_BGR24] = {FRAME_BGR24, FRAME_I444, FRAME_I422, FRAME_I420},
     };
     const bool asked = config->format >= 0;
-    const enum frame_format from = asked ? (enum frame_format)config->format
-                                   : config->picture.colour.matrix == COLOUR_RGB
-                                       ? FRAME_RGB24
-                                       : format_with_bytes(config->picture.format, 1);
+    const bool odd = !asked && needs_even_rows(e) && config->picture.height % 2;
+    const enum frame_format from =
+        asked ? (enum frame_format)config->format : shape_of(&config->picture, odd);
     const bool deep = !asked && format_table[config->picture.format].bytes > 1;
     const int depth = !deep ? 8 : config->depth ? config->depth : 16;
 
-    if (!config->pace && !asked && choose_row(e, FRAME_I420))
+    if (!config->pace && !asked && !odd && choose_row(e, FRAME_I420))
         return 0;
     if (deep && choose_deep(e, preferred[from], depth))
         return 0;

@@ -337,6 +337,27 @@ test_pictures() {
     says out.png "64,48,rgb24" stream=width,height,pix_fmt
 }
 
+# H.264 and HEVC have no 4:2:0 of an odd height, which other films do; it gets more rows of chroma.
+test_odd_height() {
+    local pixels from to
+    while read -r pixels from to; do
+        make -i film.mp4 -an -vf scale=160:91 -c:v ffv1 -pix_fmt "$pixels" odd.mkv
+        run 0 "$bilatcam" -i odd.mkv -o out.mp4 --filter none --encoder "$from"
+        says out.mp4 "160,91,$to,25" stream=width,height,pix_fmt,nb_read_frames -count_frames
+    done <<'END'
+yuv420p libx264:qp=0:preset=ultrafast yuv422p
+yuv420p10le libx265:x265-params=log-level=none yuv422p10le
+yuv420p libvpx-vp9 yuv420p
+END
+    run 0 "$bilatcam" -i odd.mkv -o out.mkv --filter none --encoder libx264:qp=0:preset=ultrafast
+    for from in odd out; do
+        make -i $from.mkv -vf extractplanes=y -f rawvideo $from.luma
+    done
+    [ -s odd.luma ] && cmp odd.luma out.luma && ok || bad "pixels of a film of an odd height"
+    run 0 "$bilatcam" -i test: --format yu12 --size 64x47 --frames 5 -o out.mp4
+    says out.mp4 "64,47,yuv422p" stream=width,height,pix_fmt
+}
+
 # Nothing is written where it cannot be, and what was there stays.
 test_refused() {
     echo old >old.mp4
