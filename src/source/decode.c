@@ -143,7 +143,9 @@ static int feed(struct decoder *d, const char *file)
     r = 0;
     if (d->packet->stream_index == d->stream->index) {
         d->n_packets += !(d->packet->flags & AV_PKT_FLAG_DISCARD);
-        if (d->packet->flags & AV_PKT_FLAG_CORRUPT || avcodec_send_packet(d->codec, d->packet) < 0)
+        /* What comes before a gap is marked, and whole more often than not: the decoder knows. */
+        d->n_gaps += d->packet->flags & AV_PKT_FLAG_CORRUPT ? 1 : 0;
+        if (avcodec_send_packet(d->codec, d->packet) < 0)
             d->n_bad++;
     }
     av_packet_unref(d->packet);
@@ -259,6 +261,9 @@ static int end(const struct decoder *d, const char *file, struct error *err)
     if (d->n_bad)
         return error_set(err, -EBADMSG, "%s is damaged; frames that are left out: %" PRIu64, file,
                          d->n_bad);
+    if (d->n_gaps > d->in.timeline.part)
+        return error_set(err, -EBADMSG, "%s is damaged; places where something is missing: %d",
+                         file, d->n_gaps);
     return error_set(err, -ENODATA, "the end of %s", file);
 }
 

@@ -14,6 +14,7 @@ struct decoder {
     AVFrame *frame;         /* the picture, until the next one */
     int64_t n_shown;        /* whole pictures so far */
     uint64_t n_bad;         /* damaged ones, which are passed over */
+    int n_gaps;             /* places where packets are missing, or recordings were joined */
     int n_fields;           /* pictures in a row, up to now, that say that they are interlaced */
     bool mixed;             /* what says so is not looked at any more */
     bool told_cut;          /* the warning of times that were too far apart is out */

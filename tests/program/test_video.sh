@@ -165,6 +165,25 @@ END
     refused 1 "cannot read 'headless.mp4'" "$bilatcam" -i headless.mp4 -o null:
 }
 
+# Where packets are missing what is whole is decoded; where recordings were only joined all is.
+test_gaps() {
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=3 -c:v libx264 -pix_fmt yuv420p -g 25 whole.ts
+    run 0 "$bilatcam" -i whole.ts -o theirs.y4m --filter none
+    cat whole.ts whole.ts whole.ts >joined.ts
+    run 0 "$bilatcam" -i joined.ts -o ours.y4m --filter none --stats stats.json
+    expect stats.json '"frames_in": 225, "frames_out": 225,' 'recordings that were joined'
+    cmp <({ samples theirs.y4m && samples theirs.y4m && samples theirs.y4m; }) <(samples ours.y4m) >out && ok ||
+        bad "pictures of recordings that were joined"
+    python3 - <<'END'
+data = open("whole.ts", "rb").read()
+at = [i for i in range(0, len(data), 188) if data[i + 1] & 0x5f == 0x41 and data[i + 2] == 0][40]
+open("gap.ts", "wb").write(data[:at] + data[at + 188:])
+END
+    run 1 "$bilatcam" -i gap.ts -o null: --filter none --stats stats.json
+    expect err "^bilatcam: 'gap.ts' is damaged; " 'a file that lacks a packet'
+    expect stats.json '"frames_out": 7[45],' 'a file that lacks a packet'
+}
+
 # edit FROM TO SECONDS FIRST: an MP4 whose list of edits shows these, beginning at tick FIRST.
 edit() {
     python3 - "$@" <<'END'
