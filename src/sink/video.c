@@ -223,7 +223,9 @@ static AVRational codec_base(enum AVCodecID id, AVRational wanted, AVRational ra
 {
     if (id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO)
         return av_inv_q(rate);
-    return id == AV_CODEC_ID_MPEG4 && wanted.den > 65535 ? (AVRational){1, LIVE_TICKS} : wanted;
+    if (id == AV_CODEC_ID_MPEG4 && wanted.den > 65535)
+        return (AVRational){1, LIVE_TICKS};
+    return wanted.den / wanted.num > VIDEO_TICKS ? (AVRational){1, VIDEO_TICKS} : wanted;
 }
 
 static void set_times(struct video_sink *v, const struct sink_config *config)

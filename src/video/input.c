@@ -18,7 +18,6 @@
 #define READ_NS (30 * NS_PER_S)   /* for it to go on */
 
 #define DISCONT_NS (10 * NS_PER_S)
-#define GUESSED_S 3600 /* after its turn no picture is shown so late */
 #define MP4_RATE 20000 /* ticks a second, than which an MP4 has more only if its film had */
 
 #define N_ELSEWHERE ((int)(sizeof(((struct video_input *)NULL)->elsewhere) / sizeof(uint32_t)))
@@ -259,20 +258,25 @@ static void note_end(struct video_input *in, const AVPacket *p)
     in->end_us = t > in->end_us ? t : in->end_us;
 }
 
+static bool may_begin_anew(const AVFormatContext *f)
+{
+    return f->iformat->flags & AVFMT_TS_DISCONT;
+}
+
 /* The longest pause there can be: in containers whose times may begin anew what ffmpeg takes for
  * one, in others what an MP4 of these streams can hold. */
 static int64_t longest_pause_ns(const AVFormatContext *f)
 {
-    int64_t rate = 1;
+    int64_t rate = MP4_RATE;
 
-    if (f->iformat->flags & AVFMT_TS_DISCONT)
+    if (may_begin_anew(f))
         return DISCONT_NS;
     for (unsigned i = 0; i < f->nb_streams; i++) {
         const AVStream *s = f->streams[i];
 
         rate = FFMAX3(rate, s->codecpar->sample_rate, s->time_base.den / s->time_base.num);
     }
-    return av_rescale(INT32_MAX, NS_PER_S, FFMAX(rate, MP4_RATE));
+    return av_rescale(INT32_MAX, NS_PER_S, FFMIN(rate, VIDEO_TICKS));
 }
 
 /* How long the packet is shown, as far as it tells. */
@@ -285,14 +289,17 @@ static int64_t length_ns(const AVStream *s, const AVPacket *p)
     return fps.num > 0 && fps.den > 0 ? av_rescale(NS_PER_S, fps.den, fps.num) : 0;
 }
 
-/* When the packet is due. Where containers do not say it libav guesses, and is late to see that
- * times have jumped. */
-static int64_t due(const AVStream *s, const AVPacket *p)
+/* When the packet is due; pictures are shown in another order. Where containers do not say it libav
+ * guesses, and is late to see that times have jumped. */
+static int64_t due(const AVFormatContext *f, const AVStream *s, const AVPacket *p, int64_t on_ns)
 {
-    const int64_t late = av_rescale_q(GUESSED_S, (AVRational){1, 1}, s->time_base);
-    const bool guessed = p->pts != AV_NOPTS_VALUE && av_sat_sub64(p->pts, p->dts) > late;
+    const int64_t on = av_rescale_q(on_ns, (AVRational){1, NS_PER_S}, s->time_base);
 
-    return p->dts == AV_NOPTS_VALUE || guessed ? p->pts : p->dts;
+    if (p->pts == AV_NOPTS_VALUE || may_begin_anew(f))
+        return p->dts;
+    if (p->dts == AV_NOPTS_VALUE)
+        return s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? p->pts : AV_NOPTS_VALUE;
+    return av_sat_sub64(p->pts, p->dts) > on ? p->pts : p->dts;
 }
 
 /* Gives the packet the time of all. */
@@ -301,7 +308,9 @@ static int follow(struct video_input *in, AVPacket *p)
     const AVStream *s = in->format->streams[p->stream_index];
     const bool cover = s->disposition & AV_DISPOSITION_ATTACHED_PIC;
     const bool pictures = s->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !cover;
-    const int64_t t_ns = video_ns(due(s, p), s->time_base, video_input_start_us(in));
+    const int64_t on_ns = longest_pause_ns(in->format);
+    const int64_t t = due(in->format, s, p, on_ns);
+    const int64_t t_ns = video_ns(t, s->time_base, video_input_start_us(in));
     const struct timeline_packet packet = {.stream = (unsigned)p->stream_index,
                                            .steady = pictures ||
                                                      s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO,
@@ -311,9 +320,9 @@ static int follow(struct video_input *in, AVPacket *p)
     int64_t shift_ns, shift;
     int r;
 
-    in->timeline.on_ns = longest_pause_ns(in->format);
+    in->timeline.on_ns = on_ns;
     r = timeline_follow(&in->timeline, &packet, &shift_ns);
-    if (r || t_ns == INT64_MIN)
+    if (r || (t != AV_NOPTS_VALUE && t_ns == INT64_MIN))
         return r;
     shift = av_rescale_q(shift_ns, (AVRational){1, NS_PER_S}, s->time_base);
     if (p->pts != AV_NOPTS_VALUE)

@@ -6,6 +6,10 @@
 #include "base/error.h"
 #include "video/timeline.h"
 
+/* What films are written with have no more in a second, so that pauses of half an hour fit an MP4.
+ */
+#define VIDEO_TICKS 1000000
+
 struct video_input {
     AVFormatContext *format; /* NULL while there is none */
     AVIOContext *io;         /* of a file */

@@ -58,7 +58,8 @@ test_lossless() {
     local options
     make -i film.mp4 -vf "setpts='(N+N*N/10)/25/TB'" -fps_mode vfr -an -c:v libx264 varying.mkv
     make -i varying.mkv -c copy varying.mp4
-    for file in film.mp4 varying.mkv varying.mp4; do
+    make -f lavfi -i testsrc2=s=160x90:r=0.01:d=1000 -c:v libx264 -bf 2 -b_strategy 0 -pix_fmt yuv420p slow.mkv
+    for file in film.mp4 varying.mkv varying.mp4 slow.mkv; do
         run 0 "$bilatcam" -i "$file" -o out.mkv --filter none --encoder ffv1
         [ "$(pixels out.mkv)" = "$(pixels "$file")" ] && ok || bad "pixels of $file"
         run 0 "$bilatcam" -i "$file" -o out.mp4 --filter none --encoder libx264:qp=0:preset=ultrafast
@@ -232,6 +233,8 @@ END
         -vf "select='not(between(t,5,25))'" -fps_mode vfr still.ts
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
         -af "aselect='not(between(t,5,25))'" silent.ts
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=6 -vf "settb=1/1000000000,select='not(between(t,1,5))'" \
+        -fps_mode passthrough -enc_time_base 1:1000000000 -c:v ffv1 fine.nut
     make -i film.mp4 -c copy film.mkv
     for n in 18000 200000; do
         make -i film.mkv -c copy -bsf:v "setts=pts=PTS+if(gte(N\,12)\,$n*1000):dts=DTS" \
@@ -248,6 +251,7 @@ END
     done <<'END'
 still.ts 0 30 32
 silent.ts 0 30 32
+fine.nut 0 5.9 6.1
 18000.mkv 0 18000 18002
 200000.mkv 1 0.7 1.2
 END
