@@ -5,7 +5,6 @@
 #include <libavutil/error.h>
 #include <libavutil/mem.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 
 #define CHUNK (1 << 16) /* bytes that are written at once */
 #define CLAIM (1 << 20) /* bytes that are claimed at once where there are as many */
+#define MAX_LINKS 40    /* that lead to each other, as Linux has it */
 #define N_NAMES 1000    /* that are tried for the file beside */
 
 /* Why a file of @size may not be, as an errno; or 0. */
@@ -82,16 +82,26 @@ static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
     return at < 0 ? AVERROR(whence == AVSEEK_SIZE ? ENOSYS : errno) : (int64_t)at;
 }
 
-/* The name that the file shall have. */
+/* The name that the file shall have: where links lead, also if nothing is there yet. */
 static int choose_name(struct video_output *out, const char *name)
 {
-    char *const real = realpath(name, NULL);
+    char target[PATH_MAX];
     struct stat st;
-    const int n = snprintf(out->path, sizeof(out->path), "%s", real ? real : name);
+    ssize_t n;
 
-    free(real);
-    if (n >= (int)sizeof(out->path))
+    if (snprintf(out->path, sizeof(out->path), "%s", name) >= (int)sizeof(out->path))
         return -ENAMETOOLONG;
+    for (int i = 0; (n = readlink(out->path, target, sizeof(target))) > 0; i++) {
+        const char *const slash = strrchr(out->path, '/');
+        const size_t stem = *target == '/' || !slash ? 0 : (size_t)(slash + 1 - out->path);
+
+        if (i == MAX_LINKS)
+            return -ELOOP;
+        if (stem + (size_t)n >= sizeof(out->path))
+            return -ENAMETOOLONG;
+        memcpy(out->path + stem, target, (size_t)n);
+        out->path[stem + (size_t)n] = '\0';
+    }
     return !stat(out->path, &st) && !S_ISREG(st.st_mode) ? -EINVAL : 0;
 }
 

@@ -406,6 +406,29 @@ test_in_the_way() {
     done
 }
 
+# A link stays one, wherever it leads to, and though nothing is there yet.
+test_links() {
+    local link
+    mkdir -p folder/inner
+    ln -s ../new.mp4 folder/near.mp4
+    ln -s "$dir/new.mp4" folder/far.mp4
+    ln -s inner/../far.mp4 folder/chain.mp4
+    ln -s folder/chain.mp4 link.mp4
+    for link in folder/near.mp4 folder/far.mp4 link.mp4; do
+        rm -f new.mp4
+        for _ in 1 2; do
+            run 0 "$bilatcam" -i film.mp4 -o "$link" --radius 1
+            [ -L "$link" ] && [ ! -L new.mp4 ] && ok || bad "the link $link is gone"
+            says new.mp4 25 stream=nb_read_frames -count_frames -select_streams v
+        done
+    done
+    ln -s ring.mp4 other_ring.mp4
+    ln -s other_ring.mp4 ring.mp4
+    run 1 "$bilatcam" -i film.mp4 -o ring.mp4
+    expect err "ring.mp4'?: Too many levels of symbolic links" 'links that lead nowhere'
+    no_remains
+}
+
 # kept ENDING WHY COMMAND...: a film that fills its 600 KB ends with what was whole, and plays.
 kept() {
     local n
