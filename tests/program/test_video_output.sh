@@ -218,9 +218,10 @@ test_pictures() {
 # H.264 and HEVC have no 4:2:0 of an odd height, which other films do; it gets more rows of chroma.
 test_odd_height() {
     local pixels from to
+    echo leak:libx265 >leaks # of its tables
     while read -r pixels from to; do
         make -i film.mp4 -an -vf scale=160:91 -c:v ffv1 -pix_fmt "$pixels" odd.mkv
-        run 0 "$bilatcam" -i odd.mkv -o out.mp4 --filter none --encoder "$from"
+        LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0 run 0 "$bilatcam" -i odd.mkv -o out.mp4 --filter none --encoder "$from"
         says out.mp4 "160,91,$to,25" stream=width,height,pix_fmt,nb_read_frames -count_frames
     done <<'END'
 yuv420p libx264:qp=0:preset=ultrafast yuv422p
