@@ -154,6 +154,16 @@ static int add_packets(struct film *f, const AVStream *from, AVFormatContext *to
     return av_dict_copy(&s->metadata, from->metadata, 0) < 0 ? -ENOMEM : 0;
 }
 
+/* Whether it is data that nobody else has: times of day and chapters are kept in another way, and
+ * how to send a film is for servers. */
+static bool is_own_data(const AVStream *from)
+{
+    const uint32_t tag = from->codecpar->codec_tag;
+
+    return from->discard < AVDISCARD_ALL && tag != MKTAG('t', 'm', 'c', 'd') &&
+           tag != MKTAG('r', 't', 'p', ' ');
+}
+
 /* Gives @from a place in @to, if that can hold it. */
 static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
 {
@@ -170,6 +180,10 @@ static int add_stream(struct film *f, const AVStream *from, AVFormatContext *to)
             return add_cover(f, from, to);
         if (from != f->video)
             leave_out_item(f, "other pictures");
+        return 0;
+    case AVMEDIA_TYPE_DATA:
+        if (is_own_data(from))
+            leave_out_item(f, "data");
         return 0;
     default:
         return 0;

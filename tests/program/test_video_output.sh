@@ -135,6 +135,13 @@ test_attached() {
     make -i film.mp4 -map 0 -map 0:a -c:v copy -c:a:0 eac3 -c:a:1 ac3 two.mkv
     run 0 "$bilatcam" -i two.mkv -o out.webm --radius 1
     expect err "left out: eac3, ac3$" 'a name that is the end of another'
+    make -i film.mp4 -f data -i odd.ttf -map 0 -map 1 -c copy data.ts
+    run 0 "$bilatcam" -i data.ts -o out.mkv --radius 1
+    expect err "left out: data$" 'data'
+    printf ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=one\n' >chapter
+    make -i film.mp4 -i chapter -map 0 -map_chapters 1 -c copy -timecode 01:00:00:00 chapter.mov
+    run 0 "$bilatcam" -i chapter.mov -o out.mkv --radius 1
+    grep -q 'left out' err && bad "what is told of chapters and a time of day" || ok
     make -i film.mp4 -i film.mp4 -map 0 -map 1:v -c copy two.mkv
     run 0 "$bilatcam" -i two.mkv -o out.mkv --radius 1
     expect err "left out: other pictures$" 'a second stream of pictures'
