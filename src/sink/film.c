@@ -241,7 +241,7 @@ static int name_pictures(const struct film *f, AVStream *to)
 /* Whether the stream, which is left out, shows how the times go on. */
 static bool is_clock(const struct film *f, const AVStream *s)
 {
-    return s == f->video && f->in.format->iformat->flags & AVFMT_TS_DISCONT;
+    return s == f->video && video_input_may_jump(&f->in);
 }
 
 int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to, struct error *err)

@@ -279,6 +279,13 @@ static int64_t longest_pause_ns(const AVFormatContext *f)
     return av_rescale(INT32_MAX, NS_PER_S, FFMIN(rate, VIDEO_TICKS));
 }
 
+bool video_input_may_jump(const struct video_input *in)
+{
+    const AVFormatContext *f = in->format;
+
+    return may_begin_anew(f) || f->duration > longest_pause_ns(f) / NS_PER_US;
+}
+
 /* How long the packet is shown, as far as it tells. */
 static int64_t length_ns(const AVStream *s, const AVPacket *p)
 {

@@ -45,7 +45,8 @@ static bool is_pause(const struct timeline *t, const struct timeline_place *s, i
         const struct timeline_place *o = &t->places[i];
 
         if (o != s && o->part == s->part && o->t_last_ns != TIMELINE_NO_TIME &&
-            is_near(o->t_last_ns, t_ns, NEAR_NS))
+            t_ns > av_sat_sub64(o->t_last_ns, NEAR_NS) &&
+            t_ns < av_sat_add64(av_sat_sub64(o->t_end_ns, o->shift_ns), NEAR_NS))
             return true;
     }
     return false;

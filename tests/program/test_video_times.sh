@@ -85,6 +85,17 @@ fine.nut 0 5.9 6.1
 18000.mkv 0 18000 18002
 200000.mkv 1 0.7 1.2
 END
+    # A pause of the sound alone that no MP4 could hold, of a film that is long enough for it.
+    make -f lavfi -i testsrc2=s=160x90:r=0.001:d=60000 -c:v libx264 -pix_fmt yuv420p slides.mkv
+    make -i slides.mkv -i film.mkv -map 0:v -map 1:a -c copy \
+        -bsf:a 'setts=ts=PTS+if(gte(N\,22)\,54000*1000)' sound.mkv
+    run 0 "$bilatcam" -i sound.mkv -o paused.mkv --filter none
+    grep -q 'left out' err && bad "what is told of sound.mkv" || ok
+    python3 - "$(probe paused.mkv packet=pts_time -select_streams a)" <<'END' && ok || bad "a pause in sound.mkv"
+import sys
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert len(times) > 40 and 54000 < times[-1] < 54002, times[-1:]
+END
 }
 
 # What begins centuries from 0 is as long as it is, and its sound fits its pictures.
