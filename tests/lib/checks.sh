@@ -29,16 +29,22 @@ export PIPEWIRE_REMOTE=$dir/no-pipewire # no test has a camera in the user's ses
 # background is ended here.
 clean_up() { :; }
 
+# What was only just begun in the background is still this shell, with its trap, and may miss a signal.
 end_script() {
-    local status=$? jobs
+    local status=$? jobs n
+    [ "$BASHPID" = $$ ] || exit
     [ -n "$ended" ] || {
         echo "FAIL the script ended before its summary, with status $status"
         status=1
     }
     clean_up
-    jobs=$(jobs -rp)
-    # shellcheck disable=SC2086 # several numbers
-    [ -z "$jobs" ] || kill $jobs 2>/dev/null
+    for ((n = 0; ; n++)); do
+        jobs=$(jobs -rp)
+        [ -n "$jobs" ] || break
+        # shellcheck disable=SC2086 # several numbers
+        [ $((n % 50)) != 0 ] || kill $jobs 2>/dev/null
+        sleep 0.02
+    done
     wait
     cd /
     rm -rf "$dir"

@@ -106,6 +106,12 @@ touch "$TMPDIR/extra"
 ok
 summary
 END
+# As what was begun in the background is for a moment.
+script 0 '1 passed, 0 failed' 'a part of the script that ends with its trap' << 'END'
+(trap end_script EXIT)
+[ -d "$dir" ] && ok || bad "the folder"
+summary
+END
 script 1 '0 passed, 1 failed' 'frames that are missing' << 'END'
 echo '{"frames_in": 3, "frames_out": 1, "frames_dropped": 1, "frames_bad": 0}' > stats.json
 balanced stats.json
