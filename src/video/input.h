@@ -36,8 +36,8 @@ void video_input_close(struct video_input *in);
  * recordings that were joined each begins where the last one ended, but in what is live. */
 int video_input_read(struct video_input *in, AVPacket *packet);
 
-/* Whether a step in the times of a stream may be too long for a pause, unless another stream goes on
- * meanwhile. */
+/* Whether a step in the times of a stream may be too long for a pause, unless another stream goes
+ * on meanwhile. */
 bool video_input_may_jump(const struct video_input *in);
 
 /* When the input begins; 0 where it does not say. */
