@@ -94,13 +94,24 @@ static bool matrix_of(const AVFrame *f, bool full, enum colour_matrix *ret)
     }
 }
 
-static struct turn turn_of(const AVFrame *f)
+static bool is_key(const AVFrame *f)
+{
+#ifdef AV_FRAME_FLAG_KEY
+    return f->flags & AV_FRAME_FLAG_KEY;
+#else
+    return f->key_frame;
+#endif
+}
+
+/* What is said with a picture of H.264 holds for those that follow until the next one that needs no
+ * others, and libav tells it with the first of them alone. */
+static struct turn turn_of(const AVFrame *f, struct turn before)
 {
     const AVFrameSideData *side = av_frame_get_side_data(f, AV_FRAME_DATA_DISPLAYMATRIX);
     const int32_t *m = side && side->size >= 9 * sizeof(*m) ? (const int32_t *)side->data : NULL;
 
     if (!m)
-        return (struct turn){false};
+        return is_key(f) ? (struct turn){false} : before;
     /* x' = m[0] x + m[3] y, y' = m[1] x + m[4] y: what is between quarters becomes the nearest. */
     if (llabs(m[1]) + llabs(m[3]) > llabs(m[0]) + llabs(m[4]))
         return (struct turn){.swap = true, .flip_x = m[3] < 0, .flip_y = m[1] < 0};
@@ -188,7 +199,7 @@ static int set_turn(struct lender *l, struct turn turn)
 int lender_init(struct lender *l, const AVFrame *first, int depth, const char *file,
                 struct error *err)
 {
-    const struct turn turn = turn_of(first);
+    const struct turn turn = turn_of(first, (struct turn){false});
     const char *problem;
 
     choose_format(l, first, depth);
@@ -316,7 +327,7 @@ static int take_raw(struct lender *l, const AVFrame *f)
 int lender_take(struct lender *l, const AVFrame *f)
 {
     const struct frame *from = &l->raw;
-    const struct turn turn = turn_of(f);
+    const struct turn turn = turn_of(f, l->turn);
     int r = turn_equal(turn, l->turn) ? 0 : set_turn(l, turn);
 
     if (!r)

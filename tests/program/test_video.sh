@@ -68,17 +68,19 @@ test_turned() {
     expect err "90x160 444p" "4:2:2 on its side"
 }
 
-# What is turned in another way from some frame on is upright all the same.
+# What is turned in another way from some frame on is upright all the same: from where that is said,
+# with a frame that needs no others, until the next such frame.
 test_turned_on_the_way() {
-    local pixels angle
+    local pixels angle upright
     for pixels in yuv420p yuv422p yuv444p10le; do
         make -f lavfi -i testsrc2=s=96x96:r=25:d=0.2 -c:v libx264 -qp 0 -pix_fmt $pixels first.h264
+        make -i first.h264 -pix_fmt gray a.y4m
         for angle in 90 180; do
+            [ $angle = 90 ] && upright=transpose=cclock || upright=hflip,vflip
             make -i first.h264 -c copy -bsf:v "h264_metadata=display_orientation=insert:rotate=$angle" second.h264
             cat first.h264 second.h264 first.h264 >mixed.h264
             run 0 "$bilatcam" -i mixed.h264 -o ours.y4m --filter none
-            make -i first.h264 -pix_fmt gray a.y4m
-            make -i second.h264 -pix_fmt gray b.y4m
+            make -i first.h264 -vf "$upright" -pix_fmt gray b.y4m
             make -i ours.y4m -pix_fmt gray ours.y4m.gray.y4m
             python3 - <<'END' && ok || bad "$pixels that is turned by $angle degrees on the way"
 frames = {f: open(f, "rb").read().split(b"FRAME\n")[1:] for f in ("a.y4m", "b.y4m", "ours.y4m.gray.y4m")}
