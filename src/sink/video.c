@@ -266,13 +266,12 @@ static void keep_tags(struct video_sink *v, const struct sink_config *config)
 }
 
 /* Also where nothing else of the film goes with its pictures. */
-static int set_look(struct video_sink *v, const struct sink_config *config)
+static void set_look(struct video_sink *v, const struct sink_config *config)
 {
     if (!config->tags || !config->tags->width)
-        return 0;
+        return;
     keep_tags(v, config);
     encoder_set_light(&v->encoder, &config->tags->light);
-    return light_to_stream(&config->tags->light, v->format->streams[0]);
 }
 
 static int open_film(struct video_sink *v, const struct sink_config *config, struct error *err)
@@ -338,9 +337,26 @@ static int open_format(struct video_sink *v, const char *name)
     return avformat_new_stream(v->format, NULL) && v->packet ? 0 : -ENOMEM;
 }
 
-static int start(struct video_sink *v, const char *name, struct error *err)
+/* What the stream says. The encoder's parameters replace all others, so what it does not know comes
+ * after them. */
+static int describe_stream(const struct video_sink *v, const struct film_tags *tags, AVStream *s)
 {
-    AVStream *s = v->format->streams[0];
+    AVCodecParameters *const p = s->codecpar;
+
+    s->time_base = v->encoder.context->time_base;
+    s->avg_frame_rate = v->encoder.context->framerate;
+    s->sample_aspect_ratio = v->encoder.context->sample_aspect_ratio;
+    if (avcodec_parameters_from_context(p, v->encoder.context) < 0)
+        return -ENOMEM;
+    /* Of the two names that HEVC has there, Apple's players know one. */
+    if (p->codec_id == AV_CODEC_ID_HEVC &&
+        (!strcmp(v->format->oformat->name, "mp4") || !strcmp(v->format->oformat->name, "mov")))
+        p->codec_tag = MKTAG('h', 'v', 'c', '1');
+    return tags && tags->width && !v->single ? light_to_stream(&tags->light, s) : 0;
+}
+
+static int start(struct video_sink *v, const struct sink_config *config, struct error *err)
+{
     char why[AV_ERROR_MAX_STRING_SIZE];
     int r;
 
@@ -349,16 +365,9 @@ static int start(struct video_sink *v, const char *name, struct error *err)
     r = encoder_start(&v->encoder, v->file, err);
     if (r)
         return r;
-    s->time_base = v->encoder.context->time_base;
-    s->avg_frame_rate = v->encoder.context->framerate;
-    s->sample_aspect_ratio = v->encoder.context->sample_aspect_ratio;
-    if (avcodec_parameters_from_context(s->codecpar, v->encoder.context) < 0 || open_frames(v))
+    if (describe_stream(v, config->tags, v->format->streams[0]) || open_frames(v))
         return error_set(err, -ENOMEM, "out of memory for %s", v->file);
-    /* Of the two names that HEVC has there, Apple's players know one. */
-    if (s->codecpar->codec_id == AV_CODEC_ID_HEVC &&
-        (!strcmp(v->format->oformat->name, "mp4") || !strcmp(v->format->oformat->name, "mov")))
-        s->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
-    r = video_output_open(&v->out, name, err);
+    r = video_output_open(&v->out, config->name, err);
     if (r)
         return r;
     v->format->pb = v->out.io;
@@ -404,13 +413,13 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
         if (r)
             (void)error_set(err, r, "out of memory for %s", v->file);
     }
-    if (!r && !v->single && set_look(v, config))
-        r = error_set(err, -ENOMEM, "out of memory for %s", v->file);
     if (!r) {
+        if (!v->single)
+            set_look(v, config);
         set_times(v, config);
         r = config->film && !v->single ? open_film(v, config, err) : 0;
     }
-    r = r ? r : start(v, config->name, err);
+    r = r ? r : start(v, config, err);
     if (r) {
         free_all(v);
         return r;

@@ -84,8 +84,8 @@ END
 test_light() {
     local file told=log-level=none:hdr10=1:max-cll=1000,400
     told+=':master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)'
-    make -i film.mp4 -an -frames:v 5 -c:v libx265 -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084 \
-        -colorspace bt2020nc -x265-params "$told" light.mkv
+    make -i film.mp4 -an -frames:v 5 -c:v libx265 -pix_fmt yuv420p10le \
+        -vf setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc -x265-params "$told" light.mkv
     run 0 "$bilatcam" -i light.mkv -o ours.mp4 --radius 1
     run 0 "$bilatcam" -i ours.mp4 -o ours.mkv --radius 1 --encoder libx264
     run 0 "$bilatcam" -i light.mkv -o faster.mkv --radius 1 --fps 50
