@@ -371,13 +371,14 @@ static void push(struct pipewire *p, const struct frame *f)
         correct_count(buffer);
         fill(p, buffer->buffer, f);
         (void)pw_stream_queue_buffer(p->stream, buffer);
+        /* With nothing in the queue the graph must not run: a reader that was late for a picture
+         * would find that then, after later ones. */
+        (void)pw_stream_trigger_process(p->stream);
     } else if (now - p->t_free_ns > HUNG_NS) {
         take_back(p);
         p->t_free_ns = now;
     }
     p->seq++; /* which tells of a picture that had no buffer */
-    /* With no picture in the queue, too: the graph gives buffers back only when it runs. */
-    (void)pw_stream_trigger_process(p->stream);
 }
 
 static int pipewire_write(struct sink *s, const struct frame *f, const struct frame *before,

@@ -167,6 +167,27 @@ test_bad_readers() {
     stop_camera
 }
 
+# One that is late at times, while another has all buffers, so that there are none for new pictures.
+test_late_reader() {
+    local hung late
+    start_camera "${scene[@]}" -o pipewire:
+    start_reader hung --hang --pictures 100000
+    hung=$reader_pid
+    start_reader late --pictures 100000
+    late=$reader_pid
+    for _ in $(seq 40); do
+        kill -STOP "$late"
+        sleep 0.1
+        kill -CONT "$late"
+        sleep 0.04
+    done
+    wait_for late '^picture 40$' && ok || bad "the late reader gets nothing"
+    expect_not late 'not later' "late reader"
+    end_reader "$hung"
+    end_reader "$late"
+    stop_camera
+}
+
 test_slow_reader() {
     start_camera "${scene[@]}" -o pipewire:
     start_reader slow --slow 200 --pictures 100000
