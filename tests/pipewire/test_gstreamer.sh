@@ -9,13 +9,14 @@ gst-inspect-1.0 pipewiresrc >/dev/null 2>&1 || skip "no pipewiresrc of GStreamer
 start_session
 
 # gst ELEMENT...: five pictures through these, to the file "taken". One that comes before the session's
-# manager has seen the camera fails, and comes again.
+# manager has seen the camera fails, and comes again. A sink that collects small pictures would keep more
+# of them than there are buffers.
 gst() {
     wait_until gst_once "$@"
 }
 gst_once() {
     timeout 30 gst-launch-1.0 -q pipewiresrc target-object=bilatcam num-buffers=5 "$@" ! \
-        filesink location=taken >got 2>&1
+        filesink buffer-mode=unbuffered location=taken >got 2>&1
 }
 
 # takes CAPS BYTES: five pictures of so many bytes.
