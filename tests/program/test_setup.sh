@@ -21,7 +21,12 @@ machine() {
     fake id <<<'if [ "$1" = -u ]; then echo 0; else cat "$root/groups"; fi'
     fake modinfo <<<'[ -e "$root/module" ]'
     fake dpkg-query <<<'[ -e "$root/module" ]'
-    fake apt-get <<<'if [ "$1" = purge ]; then rm "$root/module"; else touch "$root/module"; fi'
+    fake apt-get <<'END'
+case $1 in
+install) touch "$root/module" ;;
+purge) rm "$root/module" ;;
+esac
+END
     fake usermod <<<'echo "ada video" >"$root/groups"'
     fake gpasswd <<<'echo ada >"$root/groups"'
     fake modprobe <<'END'
@@ -65,11 +70,19 @@ as_ada=(env "BILATCAM_SETUP_ROOT=$dir/root" SUDO_USER=ada "PATH=$dir/bin:$PATH")
 set_up=("${as_ada[@]}" "$setup")
 state() { (cd root && find . -type f ! -name groups | sort && cat groups) >"$1"; }
 
+test_help() {
+    run 0 "$setup" --help
+    expect out '^bilatcam --setup \[--yes\]' 'how it is called'
+    run 2 "$setup" --nonsense
+    expect err '^bilatcam --setup \[--yes\]' 'how it is called'
+}
+
 test_all_and_back() {
     machine
     state before
     run 0 "${set_up[@]}" --yes
-    expect out '^    apt-get install -y v4l2loopback-dkms$' 'the command, before it runs'
+    expect out '^    apt-get update; apt-get install -y v4l2loopback-dkms$' 'the command, before it runs'
+    expect told '^apt-get update$' 'the lists of packages, which may be old'
     expect told '^apt-get install -y v4l2loopback-dkms$' 'the module'
     expect told '^modprobe v4l2loopback exclusive_caps=1 card_label=bilatcam$' 'the module'
     expect told '^usermod -aG video ada$' 'the group'
@@ -138,7 +151,12 @@ test_secure_boot_without_mokutil() {
     secure_boot 1
     mv bin/mokutil root
     touch root/module # from before
-    fake apt-get <<<'if [ "$1" = purge ]; then rm "$root/../bin/$3"; else mv "$root/$3" "$root/../bin"; fi'
+    fake apt-get <<'END'
+case $1 in
+install) mv "$root/$3" "$root/../bin" ;;
+purge) rm "$root/../bin/$3" ;;
+esac
+END
     mkdir tools
     ln -s /usr/bin/* tools
     rm -f tools/mokutil
