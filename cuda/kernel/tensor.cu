@@ -149,10 +149,10 @@ static int choose_tile(tensor_params &h, const tensor_form &form)
     return 0;
 }
 
-/* The tiles that are left when each multiprocessor has had as many as all others would keep most of
- * them waiting, so they are cut in parts: the last rows of tiles. A part has the places of its
- * tile, and its pixels are the same. It has work for at least half of a block's warps. Returns how
- * many rows of blocks there are. */
+/* Where tiles do not divide evenly among the multiprocessors, most of these would be idle at the
+ * end. So the last rows of tiles are cut in parts, if that shortens it. A part has the places of
+ * its tile, and its pixels are the same. It has work for at least half of a block's warps. Returns
+ * how many rows of blocks there are. */
 static int set_parts(tensor_params &h, int across)
 {
     const int rows = (h.p.row_end - h.p.row_begin + h.tile_rows - 1) / h.tile_rows;

@@ -28,7 +28,8 @@
  *
  * The place of a pixel is rounded, and with it the weights are, by where it lies in the tile. So
  * that all roads give the same pixels, the shape of tiles depends on the device and the radius
- * alone, and tiles begin where strips do. */
+ * alone, and tiles begin where strips do. A block filters a tile or, of the last ones, a part of
+ * one, whose pixels have the places that they have in the tile. */
 #include "cuda/kernel/kernels.h"
 
 #include <cuda_fp16.h>
