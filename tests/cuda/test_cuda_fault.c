@@ -1,6 +1,6 @@
 /* test-cuda-fault lost|trap: the whole program's pipeline while its GPU fails under it.
  *
- * lost: waiting for a frame fails, as when a device went, and then starting anew fails for want of
+ * lost: waiting for a frame fails, as when a device went, and then starting again fails for want of
  *   memory. The CPU must take over, and the engine filter again when it can be made.
  * trap: a kernel traps, after which the driver gives this process no context any more. The CPU must
  *   take over, and the engine filter again in a process of its own; once more when that is killed.

@@ -58,7 +58,7 @@ static void test_engine_breaks(void **state)
 }
 
 /* The engine breaks, cannot be made at once, and then can: it filters again. */
-static void test_engine_is_made_anew(void **state)
+static void test_engine_is_made_again(void **state)
 {
     (void)state;
     for (int live = 0; live < 2; live++) {
@@ -318,7 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),
         cmocka_unit_test(test_engine_breaks),
-        cmocka_unit_test(test_engine_is_made_anew),
+        cmocka_unit_test(test_engine_is_made_again),
         cmocka_unit_test(test_device_rests),
         cmocka_unit_test(test_no_engine_works),
         cmocka_unit_test(test_camera_goes_and_comes_back),

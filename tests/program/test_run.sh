@@ -45,7 +45,7 @@ builds() {
 keeps() {
     rm -f told
     run 0 top/tools/run --version
-    [ ! -e told ] && ok || bad "$1: built anew"
+    [ ! -e told ] && ok || bad "$1: built again"
 }
 
 test_gpus() {

@@ -9,7 +9,7 @@ program=$(realpath "$1")
 . "$(dirname "$0")/../../lib/checks.sh"
 need Xvfb import xdotool ${wayland:+weston}
 
-# -noreset: else the server starts anew, and is away for a moment, whenever a window closes.
+# -noreset: else the server starts again, and is away for a moment, whenever a window closes.
 Xvfb -displayfd 3 -noreset -screen 0 1024x768x24 -nolisten tcp 3> display 2> log &
 server=$!
 

@@ -199,7 +199,7 @@ camera_drops_frames() {
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=100
     wait_for "the loss to be noticed" says 1 "gives no pictures"
     wait_for "the placeholder" reader_shows_card
-    wait_for "the camera to be started thrice anew" says 4 "320x180, . buffers"
+    wait_for "the camera to be started again three times" says 4 "320x180, . buffers"
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=0,test_pattern=10
     wait_for "the picture" reader_shows 2.raw
     stop_bilatcam
@@ -210,7 +210,7 @@ camera_drops_frames() {
 }
 
 # Everything that the driver can be told to do wrong, in bursts. What happens to single frames
-# and buffers is no reason to start anew.
+# and buffers is no reason to start again.
 camera_fails_often() {
     local i before
     two_pictures
@@ -392,7 +392,7 @@ daemon_stopped() {
     check_runs '1 ([ab] )?2'
     late=$(late_frames)
     [ "$late" -le 2 ] || fail "$late old frames were shown"
-    [ "$(statistic reconnects)" = 0 ] || fail "the camera was started anew"
+    [ "$(statistic reconnects)" = 0 ] || fail "the camera was started again"
     detail "$late old frames, 0 reconnects"
 }
 
