@@ -370,6 +370,7 @@ static int write_packet(struct film *f, AVFormatContext *to)
     struct film_place *place = place_of(f);
     const AVRational base = base_of(f);
     const int64_t start = av_rescale_q(video_input_start_us(&f->in), AV_TIME_BASE_Q, base);
+    int r;
 
     note_end(f);
     if (p->pts != AV_NOPTS_VALUE)
@@ -387,7 +388,11 @@ static int write_packet(struct film *f, AVFormatContext *to)
     p->stream_index = place->to;
     p->pos = -1;
     f->n_bytes += p->size;
-    return av_interleaved_write_frame(to, p);
+    r = av_interleaved_write_frame(to, p);
+    if (r != AVERROR_INVALIDDATA)
+        return r;
+    f->n_damaged++; /* libav has dropped it, and takes the next one */
+    return 0;
 }
 
 int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)

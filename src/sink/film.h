@@ -23,6 +23,7 @@ struct film {
     int cut;            /* what ended it before its end, a URL alone: the source tells of files */
     int64_t n_bytes;    /* that were copied */
     uint64_t n_wild;    /* packets of sound that are left out: their times are no times */
+    uint64_t n_damaged; /* packets that cannot be written */
     char left_out[128]; /* what the new film cannot hold, in words, or empty */
 };
 

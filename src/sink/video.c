@@ -482,6 +482,10 @@ static int video_close(struct sink *s, struct error *err)
     if (v->film.n_wild)
         log_warning("%s lacks some of its sound (%" PRIu64 " packets): their times are no times",
                     v->file, v->film.n_wild);
+    if (v->film.n_damaged)
+        log_warning("%s lacks some of its sound and subtitles (%" PRIu64
+                    " packets): they are damaged",
+                    v->file, v->film.n_damaged);
     free_all(v);
     return r;
 }

@@ -146,5 +146,28 @@ test_wild_sound() {
     grep -q 'no times' err && bad "what is told of sound that is all there" || ok
 }
 
+# Sound of which a part is damaged costs that part alone, as where recordings were joined in the middle
+# of a frame.
+test_damaged_sound() {
+    local n
+    make -stream_loop 2 -i film.mp4 -c copy whole.ts
+    python3 - <<'END'
+data = bytearray(open("whole.ts", "rb").read())
+heard = [i for i in range(0, len(data), 188) if (data[i + 1] & 0x1f) << 8 | data[i + 2] == 0x101]
+del data[heard[len(heard) // 2]:heard[len(heard) // 2] + 188]
+open("damaged.ts", "wb").write(data)
+END
+    for n in mkv mp4; do
+        run 0 "$bilatcam" -i damaged.ts -o "damaged.$n" --radius 1
+        expect err "^bilatcam: 'damaged.$n' lacks some of its sound and subtitles \([0-9]+ packets\): they are damaged$" "damaged sound in $n"
+        says "damaged.$n" 75 stream=nb_read_frames -count_frames -select_streams v
+        python3 - "$(probe "damaged.$n" packet=pts_time -select_streams a)" <<'END' && ok || bad "sound of damaged.$n"
+import sys
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert len(times) > 100 and times[-1] > 2.9, (len(times), times[-1])
+END
+    done
+}
+
 run_tests
 summary
