@@ -238,10 +238,14 @@ static int name_pictures(const struct film *f, AVStream *to)
     return r;
 }
 
-/* Whether the stream, which is left out, shows how the times go on. */
+/* Whether the stream, which is left out, shows how the times go on: whoever reads the pictures goes
+ * by all pictures and sound, too. */
 static bool is_clock(const struct film *f, const AVStream *s)
 {
-    return s == f->video && video_input_may_jump(&f->in);
+    const enum AVMediaType type = s->codecpar->codec_type;
+
+    return (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO) &&
+           s->discard < AVDISCARD_ALL && video_input_may_jump(&f->in);
 }
 
 int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to, struct error *err)

@@ -85,6 +85,18 @@ fine.nut 0 5.9 6.1
 18000.mkv 0 18000 18002
 200000.mkv 1 0.7 1.2
 END
+    # A pause of all that is kept, while sound goes on that is left out.
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v mpeg2video -pix_fmt yuv420p \
+        -c:a aac -vf "select='not(between(t,5,20))'" -fps_mode vfr -af "aselect='not(between(t,5,20))'" gap.mkv
+    make -f lavfi -i sine=d=31:r=48000 -c:a s302m -ac 2 -strict -2 tone.ts
+    make -i gap.mkv -i tone.ts -map 0 -map 1 -c copy clock.ts
+    run 0 "$bilatcam" -i clock.ts -o clock.mkv --filter none
+    expect err "'clock.mkv' cannot hold all that is in 'clock.ts'; left out: s302m" "sound that is left out"
+    python3 - "$(probe clock.mkv packet=pts_time -select_streams a)" <<'END' && ok || bad "the sound of clock.ts"
+import sys
+times = [float(t.strip(",")) for t in sys.argv[1].split()]
+assert len(times) > 600 and 30 < times[-1] < 32, (len(times), times[-1])
+END
     # A pause of the sound alone that no MP4 could hold, of a film that is long enough for it.
     make -f lavfi -i testsrc2=s=160x90:r=0.001:d=60000 -c:v libx264 -pix_fmt yuv420p slides.mkv
     make -i slides.mkv -i film.mkv -map 0:v -map 1:a -c copy \
