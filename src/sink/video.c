@@ -52,7 +52,7 @@ struct video_sink {
         *narrow; /* words with as many bits as libav wants: that, or what it is made of; or NULL */
     AVPacket *packet;
     int64_t t_first_ns; /* of what comes live */
-    int64_t last_pts;
+    int64_t first_pts, last_pts;
     uint64_t n_frames, n_written; /* of the second those that the encoder gave back */
     int64_t n_bytes;              /* of these */
     bool failed;
@@ -82,6 +82,19 @@ static void reserve(struct video_sink *v)
                                           (held > 0 ? held : 0));
 }
 
+/* Of a film of fewer pictures than it codes in another order libx265 says when to decode them with
+ * what was in its memory. No packet is earlier than the first picture by more than all last. */
+static int64_t dts_of(const struct video_sink *v, const AVPacket *p)
+{
+    const int64_t least = av_sat_sub64(v->first_pts, av_sat_sub64(v->last_pts, v->first_pts));
+    const int64_t next = av_sat_add64(least, (int64_t)v->n_written);
+
+    if (p->dts == AV_NOPTS_VALUE || p->pts == AV_NOPTS_VALUE ||
+        (p->dts >= least && p->dts <= p->pts))
+        return p->dts;
+    return next < p->pts ? next : p->pts;
+}
+
 /* Writes the packet, after what the film has until then. */
 static int put_packet(struct video_sink *v)
 {
@@ -92,6 +105,7 @@ static int put_packet(struct video_sink *v)
     p->stream_index = 0;
     if (!p->duration && v->fps.num)
         p->duration = av_rescale_q(1, (AVRational){(int)v->fps.den, (int)v->fps.num}, base);
+    p->dts = dts_of(v, p);
     r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
     av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
     v->n_written++;
@@ -191,6 +205,7 @@ static int video_write(struct sink *s, const struct frame *f, const struct frame
                          v->file);
     r = fill_frame(v, f);
     v->frame->pts = v->last_pts = pts_of(v, f);
+    v->first_pts = v->n_frames ? v->first_pts : v->last_pts;
     if (r >= 0)
         r = avcodec_send_frame(v->encoder.context, v->frame);
     if (r >= 0)

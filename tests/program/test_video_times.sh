@@ -149,6 +149,23 @@ test_odd_headers() {
     run 0 "$bilatcam" -i film.ts -o odd.mp4 --filter none --encoder mpeg4
 }
 
+# Films of fewer pictures than libx265 codes in another order.
+test_few_pictures() {
+    local n frames
+    echo leak:libx265 >leaks # of its tables
+    make -f lavfi -i testsrc2=s=320x240:r=25:d=0.2 -pix_fmt yuv420p10le -c:v ffv1 deep.mkv
+    for n in mp4 mkv; do
+        for frames in 1 2 4; do
+            LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0 run 0 "$bilatcam" -i deep.mkv -o "few.$n" --frames $frames --encoder libx265
+            python3 - "$frames" "$(probe "few.$n" packet=pts_time -select_streams v)" <<'END' && ok || bad "times of $frames pictures in few.$n"
+import sys
+times = sorted(float(t.strip(",")) for t in sys.argv[2].split())
+assert len(times) == int(sys.argv[1]) and all(abs(t - 0.04 * i) < 0.002 for i, t in enumerate(times)), times
+END
+        done
+    done
+}
+
 # Sound whose times are none is left out, of which one line says how much.
 test_wild_sound() {
     make -i film.mp4 -c copy -bsf:a 'setts=ts=if(gte(N\,20)\,PTS+8e15\,PTS)' wild.nut
