@@ -17,7 +17,6 @@
 #define ANSWER_NS (10 * NS_PER_S) /* for a network to tell what it has */
 #define READ_NS (30 * NS_PER_S)   /* for it to go on */
 
-#define DISCONT_NS (10 * NS_PER_S)
 #define MP4_RATE 20000 /* ticks a second, than which an MP4 has more only if its film had */
 
 #define N_ELSEWHERE ((int)(sizeof(((struct video_input *)NULL)->elsewhere) / sizeof(uint32_t)))
@@ -258,19 +257,11 @@ static void note_end(struct video_input *in, const AVPacket *p)
     in->end_us = t > in->end_us ? t : in->end_us;
 }
 
-static bool may_begin_anew(const AVFormatContext *f)
-{
-    return f->iformat->flags & AVFMT_TS_DISCONT;
-}
-
-/* The longest pause there can be: in containers whose times may begin anew what ffmpeg takes for
- * one, in others what an MP4 of these streams can hold. */
+/* The longest pause there can be: what an MP4 of these streams can hold. */
 static int64_t longest_pause_ns(const AVFormatContext *f)
 {
     int64_t rate = MP4_RATE;
 
-    if (may_begin_anew(f))
-        return DISCONT_NS;
     for (unsigned i = 0; i < f->nb_streams; i++) {
         const AVStream *s = f->streams[i];
 
@@ -283,7 +274,7 @@ bool video_input_may_jump(const struct video_input *in)
 {
     const AVFormatContext *f = in->format;
 
-    return may_begin_anew(f) || f->duration > longest_pause_ns(f) / NS_PER_US;
+    return f->iformat->flags & AVFMT_TS_DISCONT || f->duration > longest_pause_ns(f) / NS_PER_US;
 }
 
 /* How long the packet is shown, as far as it tells. */
@@ -296,13 +287,13 @@ static int64_t length_ns(const AVStream *s, const AVPacket *p)
     return fps.num > 0 && fps.den > 0 ? av_rescale(NS_PER_S, fps.den, fps.num) : 0;
 }
 
-/* When the packet is due; pictures are shown in another order. Where containers do not say it libav
- * guesses, and is late to see that times have jumped. */
-static int64_t due(const AVFormatContext *f, const AVStream *s, const AVPacket *p, int64_t on_ns)
+/* When the packet is due; pictures are shown in another order. Those that are decoded before a gap
+ * and shown behind it show that there is one. */
+static int64_t due(const AVStream *s, const AVPacket *p, int64_t on_ns)
 {
     const int64_t on = av_rescale_q(on_ns, (AVRational){1, NS_PER_S}, s->time_base);
 
-    if (p->pts == AV_NOPTS_VALUE || may_begin_anew(f))
+    if (p->pts == AV_NOPTS_VALUE)
         return p->dts;
     if (p->dts == AV_NOPTS_VALUE)
         return s->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? p->pts : AV_NOPTS_VALUE;
@@ -316,7 +307,7 @@ static int follow(struct video_input *in, AVPacket *p)
     const bool cover = s->disposition & AV_DISPOSITION_ATTACHED_PIC;
     const bool pictures = s->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !cover;
     const int64_t on_ns = longest_pause_ns(in->format);
-    const int64_t t = due(in->format, s, p, on_ns);
+    const int64_t t = due(s, p, on_ns);
     const int64_t t_ns = video_ns(t, s->time_base, video_input_start_us(in));
     const struct timeline_packet packet = {.stream = (unsigned)p->stream_index,
                                            .steady = pictures ||

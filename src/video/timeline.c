@@ -4,11 +4,10 @@
 #include <libavutil/common.h>
 #include <stdlib.h>
 
-#define BACK_NS                                                                                    \
-    INT64_C(1000000000)              /* times that go back by more are those of another recording  \
-                                      */
-#define NEAR_NS INT64_C(10000000000) /* what streams of one recording are apart, at most */
-#define SKEW_NS INT64_C(1000000000)  /* what their ends are */
+#define S_NS INT64_C(1000000000)
+#define BACK_NS S_NS        /* times that go back by more are those of another recording */
+#define NEAR_NS (10 * S_NS) /* what streams of one recording are apart, at most */
+#define SKEW_NS S_NS        /* what their ends are */
 
 void timeline_finish(struct timeline *t)
 {

@@ -40,7 +40,7 @@ END
 test_jumps() {
     local hours n cuts from to
     make -stream_loop 1 -i film.mp4 -c:v libx264 -c:a aac two.ts
-    for hours in 1 12; do
+    for hours in 7 12; do
         make -i two.ts -c copy -copyts -output_ts_offset $((hours * 3600)) far.ts
         cat two.ts far.ts two.ts far.ts >jumps.ts
         for n in mkv mp4; do
@@ -63,6 +63,8 @@ END
         -vf "select='not(between(t,5,25))'" -fps_mode vfr still.ts
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
         -af "aselect='not(between(t,5,25))'" silent.ts
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
+        -vf "select='not(between(t,5,20))'" -fps_mode vfr -af "aselect='not(between(t,5.01,20))'" lost.ts
     make -f lavfi -i testsrc2=s=160x90:r=25:d=6 -vf "settb=1/1000000000,select='not(between(t,1,5))'" \
         -fps_mode passthrough -enc_time_base 1:1000000000 -c:v ffv1 fine.nut
     make -i film.mp4 -c copy film.mkv
@@ -81,9 +83,18 @@ END
     done <<'END'
 still.ts 0 30 32
 silent.ts 0 30 32
+lost.ts 0 30 32
 fine.nut 0 5.9 6.1
 18000.mkv 0 18000 18002
 200000.mkv 1 0.7 1.2
+END
+    # Pictures that are decoded before such a gap and shown behind it.
+    run 0 "$bilatcam" -i lost.ts -o lost.mkv --filter none
+    python3 - "$(probe lost.mkv packet=pts_time -select_streams v)" <<'END' && ok || bad "the pictures of lost.ts"
+import sys
+times = sorted(float(t.strip(",")) for t in sys.argv[1].split())
+steps = sorted(b - a for a, b in zip(times, times[1:]))
+assert len(times) > 390 and steps[0] > 0.03 and steps[-2] < 0.1 and 14 < steps[-1] < 16, (len(times), steps[0], steps[-2:])
 END
     # A pause of all that is kept, while sound goes on that is left out.
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v mpeg2video -pix_fmt yuv420p \
