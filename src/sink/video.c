@@ -495,12 +495,12 @@ static int video_close(struct sink *s, struct error *err)
                       (double)v->film.t_end_ns / 1e9,
                       av_make_error_string(why, sizeof(why), v->film.cut));
     if (v->film.n_wild)
-        log_warning("%s lacks some of its sound (%" PRIu64 " packets): their times are no times",
-                    v->file, v->film.n_wild);
+        log_warning("%s lacks some of its sound (%" PRIu64 " packet%s): their times are no times",
+                    v->file, v->film.n_wild, v->film.n_wild > 1 ? "s" : "");
     if (v->film.n_damaged)
         log_warning("%s lacks some of its sound and subtitles (%" PRIu64
-                    " packets): they are damaged",
-                    v->file, v->film.n_damaged);
+                    " packet%s): they are damaged",
+                    v->file, v->film.n_damaged, v->film.n_damaged > 1 ? "s" : "");
     free_all(v);
     return r;
 }

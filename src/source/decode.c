@@ -200,9 +200,8 @@ static bool is_interlaced(const AVFrame *f)
 }
 
 /* A live stream that becomes interlaced is opened again, and refused then if it begins so. One that
- * is both by turns would be opened for ever, so the second time it goes on, whatever else it was
- * opened again for. Single pictures that
- * say so are believed of neither. */
+ * is both in turn would be opened for ever, so the second time it goes on, whatever else it was
+ * opened again for. Single pictures that say so are believed of neither. */
 static int check_live_fields(struct decoder *d, const char *file, struct error *err)
 {
     if (d->n_fields < LIVE_FIELDS)

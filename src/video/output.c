@@ -82,6 +82,20 @@ static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
     return at < 0 ? AVERROR(whence == AVSEEK_SIZE ? ENOSYS : errno) : (int64_t)at;
 }
 
+/* Whether it is a link of somebody else in a folder that all write to, which the kernel would not
+ * follow there: it may lead to a file that is only ours to overwrite. */
+static bool is_trap(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    struct stat link, in;
+
+    if (slash)
+        (void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash + 1 - path), path);
+    return !lstat(path, &link) && !stat(folder, &in) && (in.st_mode & S_ISVTX) &&
+           (in.st_mode & S_IWOTH) && link.st_uid != geteuid() && link.st_uid != in.st_uid;
+}
+
 /* The name that the file shall have: where links lead, also if nothing is there yet. */
 static int choose_name(struct video_output *out, const char *name)
 {
@@ -97,6 +111,8 @@ static int choose_name(struct video_output *out, const char *name)
 
         if (i == MAX_LINKS)
             return -ELOOP;
+        if (is_trap(out->path))
+            return -EACCES;
         if (stem + (size_t)n >= sizeof(out->path))
             return -ENAMETOOLONG;
         memcpy(out->path + stem, target, (size_t)n);

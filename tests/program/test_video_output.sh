@@ -309,6 +309,17 @@ test_links() {
     run 1 "$bilatcam" -i film.mp4 -o ring.mp4
     expect err "ring.mp4'?: Too many levels of symbolic links" 'links that lead nowhere'
     no_remains
+    # In a folder that all write to, not where somebody else wants it: whose file that is takes root.
+    [ "$(id -u)" = 0 ] || return 0
+    mkdir -m 1777 shared
+    ln -s "$dir/mine.mp4" shared/trap.mp4
+    ln -s "$dir/mine.mp4" shared/own.mp4
+    chown -h 65534 shared/trap.mp4
+    run 1 "$bilatcam" -i film.mp4 -o shared/trap.mp4
+    expect err "trap.mp4'?: Permission denied" "a link of somebody else"
+    [ ! -e mine.mp4 ] && ok || bad "a link of somebody else is followed"
+    run 0 "$bilatcam" -i film.mp4 -o shared/own.mp4 --radius 1
+    [ -s mine.mp4 ] && [ -L shared/own.mp4 ] && ok || bad "a link of one's own"
 }
 
 # kept ENDING WHY COMMAND...: a film that fills its 600 KB ends with what was whole, and plays.
