@@ -314,7 +314,8 @@ int encoder_prepare(struct encoder *e, const struct frame *picture, int threads)
     return 0;
 }
 
-void encoder_set_light(struct encoder *e, const struct light *light)
+/* What only some encoders say with their pictures. */
+static void set_light(struct encoder *e, const struct light *light)
 {
     char text[160];
 
@@ -322,6 +323,26 @@ void encoder_set_light(struct encoder *e, const struct light *light)
         return;
     light_for_x265(light, text, sizeof(text));
     list_add(e->x265, sizeof(e->x265), ":", text);
+}
+
+void encoder_keep_tags(struct encoder *e, const struct film_tags *tags, bool from_rgb)
+{
+    AVCodecContext *c = e->context;
+    const bool turned = tags->width != c->width;
+
+    c->color_primaries = (enum AVColorPrimaries)tags->primaries;
+    c->color_trc = (enum AVColorTransferCharacteristic)tags->transfer;
+    if (!from_rgb && (tags->matrix == AVCOL_SPC_UNSPECIFIED || tags->matrix == AVCOL_SPC_BT470BG))
+        c->colorspace = (enum AVColorSpace)tags->matrix;
+    if (tags->range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
+        c->color_range = AVCOL_RANGE_UNSPECIFIED;
+    if (!turned)
+        c->chroma_sample_location = (enum AVChromaLocation)tags->siting;
+    c->sample_aspect_ratio =
+        (AVRational){(int)tags->aspect.num, tags->aspect.num ? (int)tags->aspect.den : 1};
+    if (turned && c->sample_aspect_ratio.num)
+        c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
+    set_light(e, &tags->light);
 }
 
 /* Adds the user's to what libx265 is told by options of its own. */

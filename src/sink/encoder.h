@@ -30,8 +30,9 @@ bool encoder_makes_rgb(const struct encoder *e);
  * many as suit it where that is 0. -ENOMEM. */
 int encoder_prepare(struct encoder *e, const struct frame *picture, int threads);
 
-/* Has those encoders that can say it with their pictures say what @light does. */
-void encoder_set_light(struct encoder *e, const struct light *light);
+/* Has it say what the film said of its pictures, as far as that is still true. @from_rgb: its
+ * matrix is that of R'G'B'. */
+void encoder_keep_tags(struct encoder *e, const struct film_tags *tags, bool from_rgb);
 
 /* -EINVAL: the encoder refuses, for the reason that is told. */
 int encoder_start(struct encoder *e, const char *file, struct error *err);

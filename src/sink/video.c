@@ -258,37 +258,6 @@ static void set_times(struct video_sink *v, const struct sink_config *config)
     c->time_base = codec_base(v->encoder.codec->id, c->time_base, c->framerate);
 }
 
-/* What the film says of its pictures, where that is still true. */
-static void keep_tags(struct video_sink *v, const struct sink_config *config)
-{
-    AVCodecContext *c = v->encoder.context;
-    const struct film_tags *t = config->tags;
-    const bool turned = t->width != c->width;
-    const bool from_rgb = config->picture.colour.matrix == COLOUR_RGB;
-
-    c->color_primaries = (enum AVColorPrimaries)t->primaries;
-    c->color_trc = (enum AVColorTransferCharacteristic)t->transfer;
-    if (!from_rgb && (t->matrix == AVCOL_SPC_UNSPECIFIED || t->matrix == AVCOL_SPC_BT470BG))
-        c->colorspace = (enum AVColorSpace)t->matrix;
-    if (t->range == AVCOL_RANGE_UNSPECIFIED && c->color_range == AVCOL_RANGE_MPEG)
-        c->color_range = AVCOL_RANGE_UNSPECIFIED;
-    if (!turned)
-        c->chroma_sample_location = (enum AVChromaLocation)t->siting;
-    c->sample_aspect_ratio =
-        (AVRational){(int)t->aspect.num, t->aspect.num ? (int)t->aspect.den : 1};
-    if (turned && c->sample_aspect_ratio.num)
-        c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
-}
-
-/* Also where nothing else of the film goes with its pictures. */
-static void set_look(struct video_sink *v, const struct sink_config *config)
-{
-    if (!config->tags || !config->tags->width)
-        return;
-    keep_tags(v, config);
-    encoder_set_light(&v->encoder, &config->tags->light);
-}
-
 static int open_film(struct video_sink *v, const struct sink_config *config, struct error *err)
 {
     char shown[128];
@@ -429,8 +398,9 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
             (void)error_set(err, r, "out of memory for %s", v->file);
     }
     if (!r) {
-        if (!v->single)
-            set_look(v, config);
+        if (!v->single && config->tags && config->tags->width)
+            encoder_keep_tags(&v->encoder, config->tags,
+                              config->picture.colour.matrix == COLOUR_RGB);
         set_times(v, config);
         r = config->film && !v->single ? open_film(v, config, err) : 0;
     }

@@ -36,9 +36,9 @@ END
 }
 
 # Times that jump on by hours, as those of broken or joined recordings: pictures and sound go on
-# together, and one line says so. Where it can be a pause it is one.
+# together, and one line says so.
 test_jumps() {
-    local hours n cuts from to
+    local hours n
     make -stream_loop 1 -i film.mp4 -c:v libx264 -c:a aac two.ts
     for hours in 7 12; do
         make -i two.ts -c copy -copyts -output_ts_offset $((hours * 3600)) far.ts
@@ -58,7 +58,12 @@ assert len(heard) > 330 and abs(heard[-1] - shown[-1]) < 0.2 and max(b - a for a
 END
         done
     done
-    # A pause of the pictures alone, of the sound alone, and of a film of another kind.
+}
+
+# Where it can be a pause it is one: of the pictures alone, of the sound alone, of both, and of a film
+# of another kind.
+test_pauses() {
+    local n cuts from to
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
         -vf "select='not(between(t,5,25))'" -fps_mode vfr still.ts
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v libx264 -pix_fmt yuv420p -c:a aac \
@@ -96,7 +101,10 @@ times = sorted(float(t.strip(",")) for t in sys.argv[1].split())
 steps = sorted(b - a for a, b in zip(times, times[1:]))
 assert len(times) > 390 and steps[0] > 0.03 and steps[-2] < 0.1 and 14 < steps[-1] < 16, (len(times), steps[0], steps[-2:])
 END
-    # A pause of all that is kept, while sound goes on that is left out.
+}
+
+# A pause of all that is kept, while sound goes on that is left out.
+test_left_out_clock() {
     make -f lavfi -i testsrc2=s=160x90:r=25:d=31 -f lavfi -i sine=d=31 -c:v mpeg2video -pix_fmt yuv420p \
         -c:a aac -vf "select='not(between(t,5,20))'" -fps_mode vfr -af "aselect='not(between(t,5,20))'" gap.mkv
     make -f lavfi -i sine=d=31:r=48000 -c:a s302m -ac 2 -strict -2 tone.ts
@@ -108,7 +116,11 @@ import sys
 times = [float(t.strip(",")) for t in sys.argv[1].split()]
 assert len(times) > 600 and 30 < times[-1] < 32, (len(times), times[-1])
 END
-    # A pause of the sound alone that no MP4 could hold, of a film that is long enough for it.
+}
+
+# A pause of the sound alone that no MP4 could hold, of a film that is long enough for it.
+test_long_pause() {
+    make -i film.mp4 -c copy film.mkv
     make -f lavfi -i testsrc2=s=160x90:r=0.001:d=60000 -c:v libx264 -pix_fmt yuv420p slides.mkv
     make -i slides.mkv -i film.mkv -map 0:v -map 1:a -c copy \
         -bsf:a 'setts=ts=PTS+if(gte(N\,22)\,54000*1000)' sound.mkv
