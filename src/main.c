@@ -199,10 +199,18 @@ static bool has_file_to_finish(void)
     return ret;
 }
 
+static void set_file_to_finish(bool finishes)
+{
+    (void)pthread_mutex_lock(&ending.lock);
+    ending.finishes = finishes;
+    (void)pthread_mutex_unlock(&ending.lock);
+}
+
 /* Ends the program when it was told to stop and does not. */
 static void *end_in_time(void *arg)
 {
     const struct timespec limit = timespec_of(STOP_NS), finish = timespec_of(FINISH_NS);
+    int status;
 
     (void)event_wait(stop_fd, INT64_MAX);
     (void)nanosleep(&limit, NULL);
@@ -211,7 +219,12 @@ static void *end_in_time(void *arg)
     if (has_file_to_finish())
         (void)nanosleep(&finish, NULL);
     log_warning("forced exit: something did not stop in time");
-    _exit(report(arg, true));
+    status = report(arg, true);
+    if (has_file_to_finish()) {
+        log_error("a file is not finished; what there is of it is left beside it as .bilatcam-*");
+        status = STATUS_FAILED;
+    }
+    _exit(status);
 }
 
 static int run_frames(const struct cli *cli, struct pipeline *p, int hangup_fd)
@@ -226,12 +239,14 @@ static int run_frames(const struct cli *cli, struct pipeline *p, int hangup_fd)
     }
     (void)pthread_mutex_lock(&ending.lock);
     ending.p = p;
-    ending.finishes = pipeline_finishes(p);
     (void)pthread_mutex_unlock(&ending.lock);
+    set_file_to_finish(pipeline_finishes(p));
     daemon_run(cli, p, stop_fd, hangup_fd);
     pipeline_join(p);
     status = report(&ending, false);
-    return pipeline_close(p) ? STATUS_FAILED : status;
+    status = pipeline_close(p) ? STATUS_FAILED : status;
+    set_file_to_finish(false);
+    return status;
 }
 
 static bool has_auto_output(const struct settings *s)

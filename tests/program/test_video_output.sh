@@ -351,6 +351,24 @@ test_full_disk() {
     says full.mp4 25 stream=nb_read_frames -count_frames -select_streams v
 }
 
+being_written() { ls .bilatcam-*-long.mkv &>/dev/null; }
+
+# A stop in a picture that takes for ever leaves the file as it is, and says so.
+test_forced_end() {
+    local status
+    # The thread with that picture is left behind on purpose.
+    TSAN_OPTIONS=report_thread_leaks=0 "$bilatcam" -i test: --size 1280x720 -e reference -r 32 \
+        --latency-budget off -o long.mkv 2>err &
+    wait_until being_written && ok || bad "no file is being written"
+    kill $!
+    wait $!
+    status=$?
+    [ "$status" = 1 ] && [ ! -e long.mkv ] && ok || bad "status $status after a stop in a long picture"
+    expect err 'forced exit' 'a long picture'
+    expect err 'a file is not finished' 'a long picture'
+    rm -f .bilatcam-*
+}
+
 # A stop finishes the file, which takes the name then and not before; a link to it stays one.
 test_stopped() {
     local signal status
