@@ -49,7 +49,7 @@ static bool same_layout(const struct frame *f, const struct frame *want)
     return true;
 }
 
-/* One thread converts no faster than memory can be read and written by one. */
+/* Memory is the limit, and two threads read and write it faster than one. */
 static void share_out(struct outlet *o)
 {
     const struct frame *const source = &o->config.picture;
