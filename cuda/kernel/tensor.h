@@ -38,8 +38,8 @@
 #define PATCH 4       /* its columns and rows */
 #define MAX_RADIUS 32 /* of a window */
 #define MAX_KNOWN_RADIUS 16
-#define SOME_WARPS 8 /* of a block, for two of which there are registers */
-#define MAX_WARPS 16 /* of a block that is alone */
+#define SOME_WARPS 8 /* of a block; the registers suffice for two such blocks */
+#define MAX_WARPS 16 /* of a block that has a multiprocessor to itself */
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
 
