@@ -96,7 +96,7 @@ static bool is_trap(const char *path)
            (in.st_mode & S_IWOTH) && link.st_uid != geteuid() && link.st_uid != in.st_uid;
 }
 
-/* The name that the file shall have: where links lead, also if nothing is there yet. */
+/* The name that the file gets in the end: where links lead, also if nothing is there yet. */
 static int choose_name(struct video_output *out, const char *name)
 {
     char target[PATH_MAX];
