@@ -72,6 +72,9 @@ struct camera {
     struct device device;
     struct urb urbs[MAX_URBS];
     int n_urbs;
+    uint32_t seqnum;                /* of the newest request */
+    struct message early[MAX_URBS]; /* what takes requests back that have not come yet */
+    int n_early;
 
     bool streaming;
     struct mode mode;
@@ -131,6 +134,7 @@ static void plug(struct camera *c)
     (void)close(attach);
     (void)close(fds[1]);
     c->sock = fds[0];
+    c->seqnum = 0;
     printf("plugged into port %u\n", port);
 }
 
@@ -149,6 +153,7 @@ static void unplug(struct camera *c)
     (void)close(c->sock);
     c->sock = -1;
     c->n_urbs = 0;
+    c->n_early = 0;
     stop(c);
     printf("unplugged\n");
 }
@@ -337,20 +342,45 @@ static void answer_unlink(struct camera *c, const struct message *m)
     transmit(c, &reply, sizeof(reply));
 }
 
+/* The host can send this before the request itself, which it would miss if it were answered now. */
+static void take_back(struct camera *c, const struct message *m)
+{
+    if ((int32_t)(ntohl(m->unlink_seqnum) - c->seqnum) <= 0)
+        answer_unlink(c, m);
+    else if (c->n_early == MAX_URBS)
+        errx(1, "more than %d requests taken back before they came", MAX_URBS);
+    else
+        c->early[c->n_early++] = *m;
+}
+
+/* Answers what waited for the newest request. */
+static void answer_early(struct camera *c)
+{
+    const int n = c->n_early;
+
+    c->n_early = 0;
+    for (int i = 0; i < n; i++)
+        take_back(c, &c->early[i]);
+}
+
 static void serve_host(struct camera *c)
 {
     struct message m;
 
     if (!receive(c, &m, sizeof(m)))
         return;
-    if (ntohl(m.command) == CMD_UNLINK)
-        answer_unlink(c, &m);
-    else if (ntohl(m.command) != CMD_SUBMIT)
+    if (ntohl(m.command) == CMD_UNLINK) {
+        take_back(c, &m);
+        return;
+    }
+    if (ntohl(m.command) != CMD_SUBMIT)
         errx(1, "unknown command %u", ntohl(m.command));
-    else if (ntohl(m.endpoint) == 0)
+    c->seqnum = ntohl(m.seqnum);
+    if (ntohl(m.endpoint) == 0)
         answer_control(c, &m);
     else
         keep_urb(c, &m);
+    answer_early(c);
 }
 
 /* --- commands --- */
