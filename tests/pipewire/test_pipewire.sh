@@ -190,7 +190,7 @@ test_late_reader() {
 
 test_slow_reader() {
     start_camera "${scene[@]}" -o pipewire:
-    start_reader slow --slow 200 --pictures 100000
+    start_reader slow --slow 100 --pictures 100000
     gets 60
     wait_for slow '^picture 5$' && ok || bad "the slow reader gets nothing"
     expect_not slow 'not later' "slow reader"
