@@ -228,7 +228,7 @@ test_pipe_reader_stands_still() {
     expect stats.json '"frames_out": 8000,' 'a trace that nobody takes'
     [ "$(grep -c 'lines are left out' err)" = 1 ] && ok || bad "lines left out are told once"
     # shellcheck disable=SC2216 # it is to read nothing
-    timeout 60 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 8000 --trace - 2>err |
+    timeout 300 "$bilatcam" -i test: --size 64x48 --filter none -o null: --frames 8000 --trace - 2>err |
         sleep 2
     [ "${PIPESTATUS[0]}" -eq 0 ] && ok || bad "a trace to a pipe that closes"
     expect err "trace 'standard output': [0-9]+ of its lines are left out" 'a pipe that closes'
