@@ -93,6 +93,7 @@ static void test_source_that_stays(void **state)
     close_bench(&b);
 }
 
+/* More than there were before camera or screen failed. */
 static bool shows_more(struct bench *b)
 {
     (void)b;

@@ -135,6 +135,7 @@ static void plug(struct camera *c)
     (void)close(fds[1]);
     c->sock = fds[0];
     c->seqnum = 0;
+    c->n_early = 0;
     printf("plugged into port %u\n", port);
 }
 
@@ -153,7 +154,6 @@ static void unplug(struct camera *c)
     (void)close(c->sock);
     c->sock = -1;
     c->n_urbs = 0;
-    c->n_early = 0;
     stop(c);
     printf("unplugged\n");
 }
