@@ -2,10 +2,11 @@
  * kernels, every format, R'G'B' too, pictures on which filters go wrong, sizes from 2x1 up, padded
  * strides.
  *
- *     check-engines ENGINE [--quick] [--seed N] [--threads N]
+ *     check-engines ENGINE [--quick] [--share N] [--seed N] [--threads N]
  *
- * --quick takes few radii, for emulators and sanitizers; --seed draws other cases, for tuning
- * must not be right for those of one seed only; --threads: of the CPU engine.
+ * --quick takes few radii, for emulators and sanitizers; --share: of the same cases every N-th;
+ * --seed draws other cases, for tuning must not be right for those of one seed only; --threads: of
+ * the CPU engine.
  *
  * Exit status 0: within the bound of the image contract; 1: not; 77: no such engine here. */
 #include <errno.h>
@@ -54,6 +55,13 @@ static const struct style blurs[] = {
  * meets each other one. */
 struct draw {
     uint64_t rng;
+};
+
+/* What is drawn, and how much of it is run. */
+struct choice {
+    bool quick;
+    int share;
+    uint64_t seed;
 };
 
 static int draw_below(struct draw *d, int n)
@@ -237,17 +245,18 @@ done:
 }
 
 static void check_styles(struct engine *e, struct engine *truth, const struct style *styles,
-                         int n_styles, bool quick, uint64_t seed, struct totals *totals)
+                         int n_styles, const struct choice *choice, struct totals *totals)
 {
     static const int quick_radii[] = {0, 1, 2, 5, 9, 16, 17, 32};
-    const int repeats = quick ? 1 : 6;
-    const int n_radii = quick ? N(quick_radii) : FILTER_MAX_RADIUS + 1;
-    struct draw d = {.rng = seed};
+    const int repeats = choice->quick ? 1 : 6;
+    const int n_radii = choice->quick ? N(quick_radii) : FILTER_MAX_RADIUS + 1;
+    struct draw d = {.rng = choice->seed};
+    int n = 0;
 
     for (int i = 0; i < n_radii; i++)
         for (int s = 0; s < n_styles; s++)
             for (int format = 0; format < FRAME_N_FORMATS; format++) {
-                const int radius = quick ? quick_radii[i] : i;
+                const int radius = choice->quick ? quick_radii[i] : i;
 
                 if (!format_filtered((enum frame_format)format))
                     continue;
@@ -255,7 +264,8 @@ static void check_styles(struct engine *e, struct engine *truth, const struct st
                     const struct test_case t =
                         draw_case(&d, radius, &styles[s], (enum frame_format)format);
 
-                    run_case(e, truth, &t, totals);
+                    if (n++ % choice->share == 0)
+                        run_case(e, truth, &t, totals);
                 }
             }
 }
@@ -274,20 +284,19 @@ static void check_sizes_of_samples(struct engine *e, struct engine *truth, struc
     }
 }
 
-static void check_all(struct engine *e, struct engine *truth, bool quick, uint64_t seed,
+static void check_all(struct engine *e, struct engine *truth, const struct choice *choice,
                       struct totals *totals)
 {
-    check_styles(e, truth, bilateral, N(bilateral), quick, seed, totals);
-    check_styles(e, truth, manhattan, N(manhattan), quick, seed, totals);
-    check_styles(e, truth, blurs, N(blurs), quick, seed, totals);
+    check_styles(e, truth, bilateral, N(bilateral), choice, totals);
+    check_styles(e, truth, manhattan, N(manhattan), choice, totals);
+    check_styles(e, truth, blurs, N(blurs), choice, totals);
     check_sizes_of_samples(e, truth, totals);
     check_flight(e, truth, totals);
 }
 
 int main(int argc, char **argv)
 {
-    bool quick = false;
-    uint64_t seed = 1;
+    struct choice choice = {.share = 1, .seed = 1};
     struct engine_config config = {0};
     struct engine *e = NULL, *truth = NULL;
     struct totals totals = {0};
@@ -295,16 +304,19 @@ int main(int argc, char **argv)
 
     for (int i = 2; i < argc; i++) {
         if (!strcmp(argv[i], "--quick"))
-            quick = true;
+            choice.quick = true;
+        else if (!strcmp(argv[i], "--share") && i + 1 < argc)
+            choice.share = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
-            seed = strtoull(argv[++i], NULL, 10);
+            choice.seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
             config.threads = atoi(argv[++i]);
         else
             argc = 0;
     }
-    if (argc < 2) {
-        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--seed N] [--threads N]\n");
+    if (argc < 2 || choice.share < 1) {
+        fprintf(stderr, "usage: check-engines ENGINE [--quick] [--share N] [--seed N] "
+                        "[--threads N]\n");
         return 2;
     }
     if (engine_open(&e, engine_table, argv[1], &config, &err)) {
@@ -316,7 +328,7 @@ int main(int argc, char **argv)
         e->ops->destroy(e);
         return 1;
     }
-    check_all(e, truth, quick, seed, &totals);
+    check_all(e, truth, &choice, &totals);
     if (totals.all.max_word > MOST_OF_WORDS) {
         printf("FAIL %d of 16 bits over all cases, at most %d\n", totals.all.max_word,
                MOST_OF_WORDS);

@@ -11,7 +11,11 @@
 
 #define WIDTH 600
 #define HEIGHT 210
+#ifdef __SANITIZE_ADDRESS__ /* as many as the longest window */
+#define FRAMES 3
+#else
 #define FRAMES 5
+#endif
 
 /* Some of the picture moves to the right, the rest stands; there is noise all over it. */
 static void paint(struct frame *f, struct frame *scratch, int t)
