@@ -57,6 +57,23 @@ static void find_columns(const bilateral_params &p, int top, int rows, int colum
     *ret_last = (p.radius + PATCH - 1 + widest) / columns;
 }
 
+/* Such that both warps have about as many steps. */
+static void set_split_row(tensor_params &h, int rows)
+{
+    int above = 0, below = h.p.radius & 1 ? (h.low_last - h.low_first) / 2 + 1 : 0;
+
+    for (int i = 0; i < rows; i++)
+        below += h.last_step[i] - h.first_step[i] + 1;
+    for (h.split_row = 0; h.split_row < rows - 1; h.split_row++) {
+        const int steps = h.last_step[h.split_row] - h.first_step[h.split_row] + 1;
+
+        if (h.split_row > 0 && above + steps > below)
+            break;
+        above += steps;
+        below -= steps;
+    }
+}
+
 static void set_window(tensor_params &h)
 {
     const int rows = h.p.radius / 2 + 1;
@@ -72,6 +89,8 @@ static void set_window(tensor_params &h)
         h.half_step[i] = last % 2 == 0;
     }
     find_columns(h.p, PATCH * rows, 2, PATCH, &h.low_first, &h.low_last);
+    if (h.split)
+        set_split_row(h, rows);
 }
 
 struct tile_shape {
@@ -90,7 +109,7 @@ static void set_window_rows(tensor_params &h)
 /* The strides: see struct tile. */
 static void set_layout(tensor_params &h, const tensor_form &form, const tile_shape &tile)
 {
-    int plane;
+    int plane, walks;
 
     h.tile_columns = tile.columns;
     h.tile_rows = tile.rows;
@@ -98,8 +117,9 @@ static void set_layout(tensor_params &h, const tensor_form &form, const tile_sha
     h.divide_by_pairs = 0xffffffffu / unsigned(h.pairs) + 1;
     for (h.across_shift = 0; PATCH * form.patches << h.across_shift < tile.columns;)
         h.across_shift++;
-    h.warps = tile.rows / PATCH << h.across_shift;
-    h.warps = h.warps < tile.most_warps ? h.warps : tile.most_warps;
+    walks = tile.rows / PATCH << h.across_shift;
+    h.split = 2 * walks <= tile.most_warps;
+    h.warps = h.split ? 2 * walks : walks < tile.most_warps ? walks : tile.most_warps;
     h.fill_step = h.warps * WARP / h.pairs;
     h.feature_stride = 2 * h.pairs % 4 ? 2 * h.pairs : 2 * h.pairs + 2;
     h.value_stride = 8 * ((2 * h.pairs + 7) / 8 | 1);
@@ -124,7 +144,8 @@ static size_t shared_bytes(const tensor_params &h)
 /* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor, so that one is
  * filtered while the other is loaded. Where radii are small, four of half the size are as quick at
  * 1920x1080 and up to 4 % quicker at 3840x2160; where they are large, the halo of two small tiles
- * costs more than to wait for a single large one (2026-11, NVIDIA H200). Returns how many fit. */
+ * costs more than to wait for a single large one (2026-11, NVIDIA H200). Where rows of patches are
+ * too few for the warps that a block may have, two warps share each. Returns how many fit. */
 static int choose_tile(tensor_params &h, const tensor_form &form)
 {
     static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, SOME_WARPS};
@@ -134,7 +155,7 @@ static int choose_tile(tensor_params &h, const tensor_form &form)
     } choices[] = {
         {{32, 32, 4}, 4, 0},          {large, 2, 0},
         {{32, 32, SOME_WARPS}, 2, 0}, {{MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS}, 1, 19},
-        {{32, 16, SOME_WARPS}, 2, 0}, {{32, 32, SOME_WARPS}, 1, 0},
+        {{32, 16, SOME_WARPS}, 2, 0}, {{32, 32, MAX_WARPS}, 1, 0},
         {{32, 16, SOME_WARPS}, 1, 0}};
     const size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const size_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
@@ -159,13 +180,14 @@ static int set_parts(tensor_params &h, int across)
     const int all = device_attribute(cudaDevAttrMultiProcessorCount);
     const int left = all ? across * rows % all : 0;
     int least = 1 << MOST_PARTS_SHIFT; /* of such turns; a tile takes that many */
+    const int warps = h.tile_rows / PATCH << h.across_shift + h.split; /* with work, of a tile */
 
     h.whole_rows = rows;
     h.parts_shift = 0;
     for (int shift = 1; shift <= MOST_PARTS_SHIFT && left; shift++) {
         const int turns = ((left << shift) + all - 1) / all << MOST_PARTS_SHIFT - shift;
 
-        if (turns < least && h.tile_rows / PATCH << h.across_shift >> shift >= h.warps / 2) {
+        if (turns < least && warps >> shift >= h.warps / 2) {
             least = turns;
             h.parts_shift = shift;
         }
@@ -247,18 +269,18 @@ extern "C" bool tensor_wins(const bilateral_params *p)
     return tiles > 0 && p->radius >= form_least_radius(form, p->lorentzian, p->disc, tiles);
 }
 
-static tensor_function kernel_for(const bilateral_params &p, const tensor_form &form)
+static tensor_function kernel_for(const bilateral_params &p, const tensor_form &form, bool split)
 {
-    if (!p.disc && p.radius <= MAX_KNOWN_RADIUS && form.squares[p.radius])
+    if (!split && !p.disc && p.radius <= MAX_KNOWN_RADIUS && form.squares[p.radius])
         return form.squares[p.radius];
-    return form.kernels[!p.disc][p.radius & 1];
+    return (split ? form.split : form.kernels)[!p.disc][p.radius & 1];
 }
 
 static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cudaStream_t stream)
 {
-    const tensor_function kernel = kernel_for(p, form);
     dim3 grid;
     const tensor_params h = make_params(p, form, &grid);
+    const tensor_function kernel = kernel_for(p, form, h.split);
     const dim3 block(WARP, h.warps);
     const size_t bytes = shared_bytes(h);
 

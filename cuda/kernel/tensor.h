@@ -50,6 +50,8 @@ struct tensor_params {
     int parts_shift;             /* log2 of the blocks that share a tile of the rows below them */
     int across_shift;            /* log2 of rows of patches side by side */
     int warps;                   /* of a block */
+    bool split;                  /* two warps share a row of patches */
+    int split_row;               /* of chunks, with which the second of them begins */
     int pairs;                   /* pixel pairs in a row of the tile with its halo */
     int fill_step;               /* rows that a block fills at a time */
     uint32_t divide_by_pairs;    /* 2^32 / pairs, rounded up */
@@ -77,6 +79,7 @@ using tensor_function = void (*)(tensor_params);
 /* The kernels come in forms, which differ in the weights, and in the format of values and sums. */
 struct tensor_form {
     tensor_function kernels[2][2]; /* [square][odd radius] */
+    tensor_function split[2][2];   /* the same, where two warps share a row of patches */
     /* For square windows, by radius; quicker, because the compiler knew it. NULL: there is none. */
     tensor_function squares[MAX_KNOWN_RADIUS + 1];
     float octave;     /* units of an exponent */

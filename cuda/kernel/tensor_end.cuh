@@ -52,7 +52,41 @@ struct pair_sums {
     }
 };
 
-/* Stores a warp's patches, the first of which is at @x0, @y0. */
+/* Two warps have sums of the same patches. Each gets the whole of half of them, the second one of
+ * the later half, and has them as its first patches then. @shared: a place for PATCHES * WARP,
+ * which the block's other warps may still be reading. */
+static __device__ __forceinline__ void share_sums(patch patches[PATCHES], float4 *shared,
+                                                  bool second)
+{
+    constexpr int half = PATCHES / 2;
+    float4 *const given = shared + (second ? 0 : half * WARP) + threadIdx.x;
+    const float4 *const got = shared + (second ? half * WARP : 0) + threadIdx.x;
+
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < half; j++) {
+        const float *const early = patches[j].sums.of, *const late = patches[j + half].sums.of;
+
+        given[j * WARP] = make_float4(second ? early[0] : late[0], second ? early[1] : late[1],
+                                      second ? early[2] : late[2], second ? early[3] : late[3]);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            patches[j].sums.of[i] = second ? late[i] : early[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < half; j++) {
+        const float4 other = got[j * WARP];
+
+        patches[j].sums.of[0] += other.x;
+        patches[j].sums.of[1] += other.y;
+        patches[j].sums.of[2] += other.z;
+        patches[j].sums.of[3] += other.w;
+    }
+}
+
+/* Stores a warp's first @N patches, which begin at @x0, @y0. */
+template <int N>
 static __device__ __forceinline__ void finish_packed(const bilateral_params &p, const lane_place &l,
                                                      const patch patches[PATCHES], int x0, int y0)
 {
@@ -62,7 +96,7 @@ static __device__ __forceinline__ void finish_packed(const bilateral_params &p, 
     uint8_t *const to = p.out[0].base + size_t(unsigned(y)) * p.out[0].stride + 2 * unsigned(x);
 
 #pragma unroll
-    for (int j = 0; j < PATCHES; j += 2) {
+    for (int j = 0; j < N; j += 2) {
         const uint32_t own = pair_sums(patches, j, next).bytes(chroma, false);
         const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 1);
 
@@ -72,6 +106,7 @@ static __device__ __forceinline__ void finish_packed(const bilateral_params &p, 
     }
 }
 
+template <int N>
 static __device__ __forceinline__ void finish_planar(const bilateral_params &p, const lane_place &l,
                                                      const patch patches[PATCHES], int x0, int y0)
 {
@@ -85,7 +120,7 @@ static __device__ __forceinline__ void finish_planar(const bilateral_params &p, 
     uint8_t *const to_v = p.out[2].base + row * p.out[2].stride + x / 2 * p.out[2].step;
 
 #pragma unroll
-    for (int j = 0; j < PATCHES; j += 2) {
+    for (int j = 0; j < N; j += 2) {
         const size_t u = PATCH / 2 * j * p.out[1].step, v = PATCH / 2 * j * p.out[2].step;
         /* The last of an odd number of rows has chroma of its own. */
         const uint32_t own =

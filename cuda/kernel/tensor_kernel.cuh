@@ -62,7 +62,9 @@ struct corner {
 /* A row of patches on its way through the rows of chunks. */
 struct walk {
     lane_place lane;
-    int x, top, radius, last;          /* from the tile's corner; @last: whole row of chunks */
+    int x, top, radius;                /* @x, @top: from the tile's corner */
+    int last;                          /* whole row of chunks of the windows */
+    int own_first, own_last;           /* those that this warp goes through */
     uint32_t features_row, values_row; /* the lane's part of the next row, in shared memory */
     uint32_t values_step;
     patch patches[PATCHES];
@@ -70,13 +72,24 @@ struct walk {
 
     /* From column @x and row @top of the tile on. */
     __device__ __forceinline__ walk(const corner &begin, int radius, int x, int top)
-        : x(x), top(top), radius(radius), last(radius / 2), features_row(begin.features),
-          values_row(begin.values), values_step(begin.values_step)
+        : x(x), top(top), radius(radius), last(radius / 2), own_first(0), own_last(last),
+          features_row(begin.features), values_row(begin.values), values_step(begin.values_step)
     {
         start_patches(patches, begin.own, own_side(lane.t));
         pin(features_row);
         pin(values_row);
         pin(values_step);
+    }
+    /* Leaves the rows of chunks from h.split_row on to another warp, or those before it. */
+    __device__ __forceinline__ void split(const tensor_params &h, bool second)
+    {
+        if (!second) {
+            own_last = h.split_row - 1;
+            return;
+        }
+        own_first = h.split_row;
+        features_row += own_first * h.feature_row;
+        values_row += own_first * values_step;
     }
     /* How far below the lane's pixels @row is, from the top of the windows. */
     __device__ __forceinline__ int distance(int row) const
@@ -98,7 +111,7 @@ struct walk {
     __device__ __forceinline__ void turn(const tensor_params &h, int row, int next_step)
     {
         c.turn();
-        if (row < last) {
+        if (row < own_last) {
             features_row += h.feature_row;
             values_row += values_step;
         }
@@ -196,7 +209,7 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
     s.between = w.last - 1;
     w.begin(0);
 #pragma unroll 1
-    for (int row = 0; row <= w.last; row++) {
+    for (int row = w.own_first; row <= w.own_last; row++) {
         w.turn(h, row, 0);
         if (row == 0 || row == w.last)
             walk_square_row<ODD, true>(w, s, row);
@@ -208,16 +221,16 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
 
 static __device__ __forceinline__ void walk_disc(const tensor_params &h, const tile &t, walk &w)
 {
-    int first = h.first_step[0];
+    int first = h.first_step[w.own_first];
 
     w.begin(first & ~1);
 #pragma unroll 1
-    for (int row = 0; row <= w.last; row++) {
+    for (int row = w.own_first; row <= w.own_last; row++) {
         const int begin = first & ~1, between = h.last_step[row] - begin;
         const bool skip = first % 2, half = h.half_step[row];
         window_row r(h, t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
 
-        first = h.first_step[min(row + 1, w.last)];
+        first = h.first_step[min(row + 1, w.own_last)];
         w.turn(h, row, first & ~1);
 #pragma unroll 1
         for (int left = between; !add_disc(w.patches, w.c, r, skip && left == between, half, left);)
@@ -245,8 +258,43 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
     w.flush();
 }
 
-/* Gaussian weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0
- * where it is not known when this is compiled. */
+template <bool SQUARE, bool ODD, int RADIUS>
+static __device__ __forceinline__ void walk_rows(const tensor_params &h, const tile &t, walk &w)
+{
+    if constexpr (SQUARE && by_pairs<RADIUS>)
+        walk_square_in_pairs<ODD, RADIUS>(h, w);
+    else if (SQUARE)
+        walk_square<ODD>(h, w);
+    else
+        walk_disc(h, t, w);
+    if (ODD && w.own_last == w.last)
+        walk_low_row<SQUARE>(h, t, w);
+}
+
+/* Stores a walk's first @N patches. */
+template <int N>
+static __device__ __forceinline__ void finish(const tensor_params &h, const walk &w, int picture_x,
+                                              int picture_y)
+{
+    if (h.p.packed)
+        finish_packed<N>(h.p, w.lane, w.patches, picture_x, picture_y);
+    else
+        finish_planar<N>(h.p, w.lane, w.patches, picture_x, picture_y);
+}
+
+/* The whole of a tile, for all of a block's warps. */
+template <bool SQUARE, bool ODD>
+static __device__ __forceinline__ void make_tile(const tensor_params &h, const tile &t,
+                                                 const part &own)
+{
+    fill<ODD>(h, t, own);
+    if (!SQUARE || ODD)
+        put_window(h, t);
+    __syncthreads();
+}
+
+/* Weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0 where it
+ * is not known when this is compiled. */
 template <bool SQUARE, bool ODD, int RADIUS = 0>
 static __global__ void __launch_bounds__((RADIUS ? SOME_WARPS : MAX_WARPS) * WARP, RADIUS ? 2 : 1)
     tensor_kernel(const tensor_params h)
@@ -258,10 +306,7 @@ static __global__ void __launch_bounds__((RADIUS ? SOME_WARPS : MAX_WARPS) * WAR
 
     if (own.picture_top >= h.p.row_end)
         return;
-    fill<ODD>(h, t, own);
-    if (!SQUARE || ODD)
-        put_window(h, t);
-    __syncthreads();
+    make_tile<SQUARE, ODD>(h, t, own);
     corner first(h, t, 0, 0);
 
     if (RADIUS > 0) /* the others have no registers for it */
@@ -279,19 +324,40 @@ static __global__ void __launch_bounds__((RADIUS ? SOME_WARPS : MAX_WARPS) * WAR
             continue;
         walk w(RADIUS > 0 ? first.moved(h, x, top) : corner(h, t, x, top), t.radius, x, top);
 
-        if constexpr (SQUARE && by_pairs<RADIUS>)
-            walk_square_in_pairs<ODD, RADIUS>(h, w);
-        else if (SQUARE)
-            walk_square<ODD>(h, w);
-        else
-            walk_disc(h, t, w);
-        if (ODD)
-            walk_low_row<SQUARE>(h, t, w);
-        if (h.p.packed)
-            finish_packed(h.p, w.lane, w.patches, picture_x, picture_y);
-        else
-            finish_planar(h.p, w.lane, w.patches, picture_x, picture_y);
+        walk_rows<SQUARE, ODD, RADIUS>(h, t, w);
+        finish<PATCHES>(h, w, picture_x, picture_y);
     }
+#endif
+}
+
+/* The same where there are two warps for each row of patches: the first goes through the upper rows
+ * of chunks, the second through the others, and each stores half of the patches. */
+template <bool SQUARE, bool ODD>
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, 1)
+    tensor_split_kernel(const tensor_params h)
+{
+#if HAS_FORM
+    extern __shared__ uint4 shared[];
+    const part own(h);
+    const tile t(h, own, shared, h.p.radius, ODD);
+    /* The vote tells the compiler that it is the same for all of a warp. */
+    const bool second = __any_sync(0xffffffffu, threadIdx.y >= h.warps / 2);
+    const int i = threadIdx.y - (second ? h.warps / 2 : 0);
+    const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);
+    const int top = (i >> h.across_shift) * PATCH;
+    const int picture_x = blockIdx.x * h.tile_columns + x, picture_y = own.picture_top + top;
+
+    if (own.picture_top >= h.p.row_end)
+        return;
+    make_tile<SQUARE, ODD>(h, t, own);
+    if (top >= own.rows || picture_x >= h.p.width || picture_y >= h.p.row_end)
+        return; /* both warps do */
+    walk w(corner(h, t, x, top), t.radius, x, top);
+
+    w.split(h, second);
+    walk_rows<SQUARE, ODD, 0>(h, t, w);
+    share_sums(w.patches, reinterpret_cast<float4 *>(shared) + i * (PATCHES * WARP), second);
+    finish<PATCHES / 2>(h, w, picture_x + (second ? PATCH * PATCHES / 2 : 0), picture_y);
 #endif
 }
 

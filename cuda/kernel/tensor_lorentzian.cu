@@ -7,6 +7,8 @@ const tensor_form &tensor_lorentzian()
     static const tensor_form form = {
         {{tensor_kernel<false, false>, tensor_kernel<false, true>},
          {tensor_kernel<false, false>, tensor_kernel<false, true>}},
+        {{tensor_split_kernel<false, false>, tensor_split_kernel<false, true>},
+         {tensor_split_kernel<false, false>, tensor_split_kernel<false, true>}},
         {},
         OCTAVE,
         VALUE_UNIT,
