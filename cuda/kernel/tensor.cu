@@ -106,6 +106,12 @@ static void set_window_rows(tensor_params &h)
     h.window_rows = whole || h.p.radius % 2 ? 2 * (h.p.radius + PATCH) - h.window_first : 0;
 }
 
+/* NULL: there is none for this window. */
+static tensor_function known_square(const bilateral_params &p, const tensor_form &form)
+{
+    return p.disc || p.radius > MAX_KNOWN_RADIUS ? NULL : form.squares[p.radius];
+}
+
 /* The strides: see struct tile. */
 static void set_layout(tensor_params &h, const tensor_form &form, const tile_shape &tile)
 {
@@ -118,7 +124,7 @@ static void set_layout(tensor_params &h, const tensor_form &form, const tile_sha
     for (h.across_shift = 0; PATCH * form.patches << h.across_shift < tile.columns;)
         h.across_shift++;
     walks = tile.rows / PATCH << h.across_shift;
-    h.split = 2 * walks <= tile.most_warps;
+    h.split = 2 * walks <= tile.most_warps && !known_square(h.p, form);
     h.warps = h.split ? 2 * walks : walks < tile.most_warps ? walks : tile.most_warps;
     h.fill_step = h.warps * WARP / h.pairs;
     h.feature_stride = 2 * h.pairs % 4 ? 2 * h.pairs : 2 * h.pairs + 2;
@@ -145,7 +151,8 @@ static size_t shared_bytes(const tensor_params &h)
  * filtered while the other is loaded. Where radii are small, four of half the size are as quick at
  * 1920x1080 and up to 4 % quicker at 3840x2160; where they are large, the halo of two small tiles
  * costs more than to wait for a single large one (2026-11, NVIDIA H200). Where rows of patches are
- * too few for the warps that a block may have, two warps share each. Returns how many fit. */
+ * too few for the warps that a block may have, two warps share each, but not where the radius is
+ * known, which makes up for it. Returns how many fit. */
 static int choose_tile(tensor_params &h, const tensor_form &form)
 {
     static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, SOME_WARPS};
@@ -269,18 +276,18 @@ extern "C" bool tensor_wins(const bilateral_params *p)
     return tiles > 0 && p->radius >= form_least_radius(form, p->lorentzian, p->disc, tiles);
 }
 
-static tensor_function kernel_for(const bilateral_params &p, const tensor_form &form, bool split)
+static tensor_function kernel_for(const tensor_params &h, const tensor_form &form)
 {
-    if (!split && !p.disc && p.radius <= MAX_KNOWN_RADIUS && form.squares[p.radius])
-        return form.squares[p.radius];
-    return (split ? form.split : form.kernels)[!p.disc][p.radius & 1];
+    const tensor_function known = known_square(h.p, form);
+
+    return known ? known : (h.split ? form.split : form.kernels)[!h.p.disc][h.p.radius & 1];
 }
 
 static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cudaStream_t stream)
 {
     dim3 grid;
     const tensor_params h = make_params(p, form, &grid);
-    const tensor_function kernel = kernel_for(p, form, h.split);
+    const tensor_function kernel = kernel_for(h, form);
     const dim3 block(WARP, h.warps);
     const size_t bytes = shared_bytes(h);
 
