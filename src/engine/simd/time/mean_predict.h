@@ -69,6 +69,17 @@ static inline void mean_between(int16_t *restrict to, const void *const from[4],
                       mean_part(d[i], s) - middle);
 }
 
+/* The same between the two in the middle. */
+static inline void mean_between_two(int16_t *restrict to, const void *const from[4],
+                                    const int16_t weight[4], int middle, int n)
+{
+    const int16_t *b = from[1], *c = from[2];
+    const int16_t q = weight[1], r = weight[2];
+
+    MEAN_PIECES(i, n)
+    to[i] = (int16_t)(mean_part(b[i], q) + mean_part(c[i], r) - middle);
+}
+
 static inline void mean_take_middle(int16_t *restrict to, const uint16_t *restrict from, int n)
 {
     MEAN_PIECES(i, n)
@@ -94,6 +105,16 @@ static inline void mean_copy(uint16_t *restrict to, const uint16_t *restrict fro
     to[i] = from[i];
 }
 
+/* Between four for luma, two for chroma. */
+static inline void mean_between_taps(int16_t *restrict to, int component, const void *const from[4],
+                                     const int16_t weight[4], int middle, int n)
+{
+    if (component)
+        mean_between_two(to, from, weight, middle, n);
+    else
+        mean_between(to, from, weight, middle, n);
+}
+
 /* One component of P_1. */
 static inline void mean_predict_component(const struct mean_job *j, struct mean_guess *g,
                                           int component, const struct mean_run *run)
@@ -103,6 +124,7 @@ static inline void mean_predict_component(const struct mean_job *j, struct mean_
     const int first = run->col * MOTION_BLOCK >> hs, at = first - (int)mean_start(j, component);
     const int x = first + (run->v.x >> (3 + hs)), y = run->row * rows + (run->v.y >> (3 + vs));
     const int part_x = run->v.x & ((8 << hs) - 1), part_y = run->v.y & ((8 << vs) - 1);
+    const int above = part_y && !component, below = part_y ? above + 1 : 0; /* rows that are read */
     int16_t between[MOTION_BLOCK + 3][2 * MEAN_LINE], level[2 * MEAN_LINE];
     uint16_t room[2 * MEAN_LINE];
     int16_t weight[4];
@@ -114,20 +136,21 @@ static inline void mean_predict_component(const struct mean_job *j, struct mean_
         return;
     }
     mean_weights(weight, component, part_x, hs);
-    for (int i = 0; i < rows + 3; i++) {
+    for (int i = 1 - above; i < 1 + rows + below; i++) {
         const uint16_t *p = mean_fetch(j, component, x - 1, y - 1 + i, n + 3, room);
 
         if (part_x)
-            mean_between(between[i], (const void *[]){p, p + 1, p + 2, p + 3}, weight, MEAN_MIDDLE,
-                         n);
+            mean_between_taps(between[i], component, (const void *[]){p, p + 1, p + 2, p + 3},
+                              weight, MEAN_MIDDLE, n);
         else
             mean_take_middle(between[i], p + 1, n);
     }
     mean_weights(weight, component, part_y, vs);
     for (int i = 0; i < rows; i++) {
         if (part_y)
-            mean_between(
-                level, (const void *[]){between[i], between[i + 1], between[i + 2], between[i + 3]},
+            mean_between_taps(
+                level, component,
+                (const void *[]){between[i], between[i + 1], between[i + 2], between[i + 3]},
                 weight, 0, n);
         mean_add_middle(g->p[component][(run->row * rows + i) & 31] + at,
                         part_y ? level : between[i + 1], n);
