@@ -53,8 +53,9 @@ struct pair_sums {
 };
 
 /* Two warps have sums of the same patches. Each gets the whole of half of them, the second one of
- * the later half, and has them as its first patches then. @shared: a place for PATCHES * WARP,
- * which the block's other warps may still be reading. */
+ * the later half, and has them as its first patches then. @shared: a place for PATCHES * WARP in
+ * the tile, which the block's other warps may still be reading. Where warps share rows, a tile with
+ * its halo is several times as large as all such places. */
 static __device__ __forceinline__ void share_sums(patch patches[PATCHES], float4 *shared,
                                                   bool second)
 {
