@@ -1,45 +1,54 @@
-/* The filters gaussian and box: any raw format, any radius, any GPU.
+/* The filters gaussian and box: any raw format of 8 bits, any radius, any GPU.
  *
  * DESIGN. Both are separable, and a mean along an axis is a product with a band of weights. So
  * tensor cores form both: first the means of columns, from weights times the picture, whose sums
  * lie in registers the way in which the second product, with the weights of rows, takes them. So
  * the radius hardly counts.
  *
- * Planes are filtered one by one, on their own grid. The words of a row are taken apart into one
- * kind of samples each, in half precision: bytes become the low bits of 1024, which is left to be
- * taken off the sums. Weights are in half precision too, and their sum is made 1 in single
- * precision, so that one colour stays what it is. Means of columns are rounded to 1/16 at most,
- * less 128: all in all a level is off by less than 0.15.
+ * Planes are filtered one by one, on their own grid. A tile has the bytes as memory has them. Two
+ * bytes side by side are turned as one number on their way into registers, and taken apart there:
+ * as a number of half precision a byte is a level times 2^-24, which tensor cores take like any
+ * other. The bytes at even places make one picture and those at odd places another: luma and
+ * chroma, or U and V. U and V beside luma are filtered as one picture, with weights for every other
+ * column. In a plane with one kind of samples both are columns of one picture.
  *
- * A warp filters 16 rows of half a tile, 16 columns after another. It keeps the means of the
- * columns that the window of the next 16 reaches. Which columns of a product a lane has is a matter
- * of the order of weights; so it gets what belongs into the same words of the picture. */
+ * Weights are in half precision too, and their sum is made 1 in single precision, so that one
+ * colour stays what it is. Means of columns, less 128, are rounded to 1/16 at most: all in all a
+ * level is off by less than 0.15.
+ *
+ * A warp filters 16 rows of a tile, 16 columns after another. It keeps the means of the columns
+ * that the window of the next 16 reaches. Which columns of a product a lane has is a matter of the
+ * order of weights; so it gets what lies side by side in the picture.
+ *
+ * Weights repeat in the registers of a factor, and are read as volatile: else the compiler keeps
+ * one of each, and copies it before every product. */
 #include "cuda/kernel/blur_params.h"
 #include "cuda/kernel/blur_products.cuh"
 #include "cuda/kernel/kernels.h"
 
 #define WARP 32
-#define ROWS 16                          /* of a warp */
-#define WARP_BYTES (BLUR_TILE_BYTES / 2) /* of each row; two warps lie side by side */
-#define MAX_WARPS 8
-#define MAX_STEPS 5                  /* of 16 rows or columns: 16 and the reach on both sides */
-#define CENTRE (1024.0f + 128.0f)    /* what samples in tiles are more than the means of columns */
-#define LOADS 4                      /* under way at once */
-#define MIDDLE(steps) (16 * (steps)) /* of a table of pairs of weights */
-#define TABLE(steps) (2 * MIDDLE(steps))
+#define ROWS 16        /* of a warp */
+#define WARPS 4        /* of a block, one above the other */
+#define TILE_BYTES 128 /* of a row, which a warp filters */
+#define PIECE 16       /* bytes that are moved at once */
+#define PIECES 16      /* of a row at most */
+#define ROWS_AT_ONCE (WARPS * WARP / PIECES)
 
-/* A block's shared memory; its tile follows. A table has at a distance from its middle the weight
- * there and the next one. */
-struct alignas(16) shared_part {
-    uint32_t table[BLUR_AXES][TABLE(MAX_STEPS)];
-    float4 weight[sizeof(blur_params::weight) / sizeof(float4)];
+/* A block's shared memory. Eight rows of a tile lie in different banks. */
+template <int STEPS> struct alignas(16) block_memory {
+    static constexpr int rows = ROWS * (WARPS + STEPS - 1);
+    static constexpr int stride = TILE_BYTES + 2 * PIECE * (STEPS - 1) + PIECE;
+
+    uint8_t tile[rows][stride];
+    uint32_t table[BLUR_AXES][32 * STEPS];
+    float centre[BLUR_AXES];
+
+    /* Weights on @axis from the middle on. */
+    __device__ __forceinline__ const uint32_t *weights(int axis) const
+    {
+        return table[axis] + 16 * STEPS;
+    }
 };
-
-/* Rows of a tile. */
-static __host__ __device__ __forceinline__ int tile_rows(const blur_plane &q, int warps)
-{
-    return warps / 2 * ROWS + 2 * q.reach;
-}
 
 /* Outside of the picture: what the nearest 16 bytes of a row have for those from @at on. */
 static __device__ __forceinline__ void repeat_edge(const blur_plane &q, uint32_t word[4], int at)
@@ -60,132 +69,120 @@ static __device__ __forceinline__ void repeat_edge(const blur_plane &q, uint32_t
                                      : word[i];
 }
 
-/* Takes 16 bytes apart, which are those from @at on of a tile's row. */
-static __device__ __forceinline__ void put_words(const blur_plane &q, const uint32_t word[4],
-                                                 half *to, int at)
+/* Moves a piece into the tile; it is there after wait_for_pieces(). */
+static __device__ __forceinline__ void move_piece(uint8_t *to, const uint8_t *from)
 {
-    uint32_t first[4], others[4];
-
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        first[i] = __byte_perm(word[i], 0x64646464, q.select[0]);
-        others[i] = __byte_perm(word[i], 0x64646464, q.select[1]);
-    }
-    if (q.kinds == 1) {
-        uint4 *const both = reinterpret_cast<uint4 *>(to + at);
-
-        both[0] = make_uint4(first[0], others[0], first[1], others[1]);
-        both[1] = make_uint4(first[2], others[2], first[3], others[3]);
-        return;
-    }
-    *reinterpret_cast<uint4 *>(to + at / 2) = make_uint4(first[0], first[1], first[2], first[3]);
-    if (q.kinds == 2) {
-        *reinterpret_cast<uint4 *>(to + q.kind[1].tile + at / 2) =
-            make_uint4(others[0], others[1], others[2], others[3]);
-        return;
-    }
-    *reinterpret_cast<uint2 *>(to + q.kind[1].tile + at / 4) = make_uint2(
-        __byte_perm(others[0], others[1], 0x5410), __byte_perm(others[2], others[3], 0x5410));
-    *reinterpret_cast<uint2 *>(to + q.kind[2].tile + at / 4) = make_uint2(
-        __byte_perm(others[0], others[1], 0x7632), __byte_perm(others[2], others[3], 0x7632));
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
+#else
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(to))),
+        "l"(from)
+        : "memory");
+#endif
 }
 
-/* What a thread loads of a tile at once; @x and @y are where the bytes begin that are filtered. */
-struct moved {
-    uint4 loaded[LOADS];
-    int row[LOADS], at[LOADS];
+static __device__ __forceinline__ void wait_for_pieces()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 
-    __device__ __forceinline__ moved(const blur_plane &q, int rows, int x, int y, int first)
+/* A thread's pieces of a tile, in one column of it. */
+struct pieces {
+    int column, at, last; /* in the tile; in the picture's row; and where its last piece is */
+    int row, rows;        /* the first of every ROWS_AT_ONCE, of all to fill */
+
+    /* The tile's middle begins at byte @x, with @margin bytes on either side. */
+    __device__ __forceinline__ pieces(const blur_plane &q, int margin, int x)
+        : column(threadIdx.x % PIECES * PIECE), at(x - margin + column),
+          last((q.bytes - 1) & -PIECE), row(threadIdx.y * (WARP / PIECES) + threadIdx.x / PIECES),
+          rows(column < TILE_BYTES + 2 * margin ? WARPS * ROWS + 2 * q.reach : 0)
     {
-        const int n = q.moves * rows, last = (q.bytes - 1) / 16 * 16;
+    }
 
+    /* The tile's middle begins at row @y. */
+    template <int STEPS>
+    __device__ __forceinline__ void move(block_memory<STEPS> &shared, const blur_plane &q,
+                                         int y) const
+    {
+        const uint8_t *from = q.in + min(max(at, 0), last);
+
+        asm volatile("" : "+l"(from)); /* or it is formed for each piece */
+        if (rows == 0)
+            return;
 #pragma unroll
-        for (int k = 0; k < LOADS; k++) {
-            const int i = min(first + k * int(WARP * blockDim.y), n - 1);
+        for (int k = 0; k < block_memory<STEPS>::rows; k += ROWS_AT_ONCE) {
+            const int i = row + k, picture_row = min(max(y + i - q.reach, 0), q.rows - 1);
 
-            row[k] = __umulhi(i, q.divide_by_moves);
-            at[k] = 16 * (i - row[k] * q.moves);
-            loaded[k] = *reinterpret_cast<const uint4 *>(
-                q.in + size_t(min(max(y + row[k] - q.reach, 0), q.rows - 1)) * q.stride_in +
-                min(max(x - q.margin + at[k], 0), last));
+            if (k < WARPS * ROWS || i < rows)
+                move_piece(&shared.tile[i][column],
+                           from + size_t(uint32_t(picture_row)) * q.stride_in);
         }
     }
-    __device__ __forceinline__ void put(const blur_plane &q, half *tile, int rows, int x, int first)
+
+    /* Those that are not whole in the picture, once they are there. */
+    template <int STEPS>
+    __device__ __forceinline__ void repeat_edges(block_memory<STEPS> &shared,
+                                                 const blur_plane &q) const
     {
-        const int n = q.moves * rows, last = (q.bytes - 1) / 16 * 16;
+        if (at >= 0 && at < last)
+            return;
+#pragma unroll 1
+        for (int i = row; i < rows; i += ROWS_AT_ONCE) {
+            uint4 &piece = *reinterpret_cast<uint4 *>(&shared.tile[i][column]);
+            uint32_t word[4] = {piece.x, piece.y, piece.z, piece.w};
 
-#pragma unroll
-        for (int k = 0; k < LOADS; k++) {
-            const int from = x - q.margin + at[k];
-            uint32_t word[4] = {loaded[k].x, loaded[k].y, loaded[k].z, loaded[k].w};
-
-            if (first + k * int(WARP * blockDim.y) >= n)
-                break;
-            if (from < 0 || from >= last)
-                repeat_edge(q, word, from);
-            put_words(q, word, tile + row[k] * q.stride, at[k]);
+            repeat_edge(q, word, at);
+            piece = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }
 };
 
-/* Weights as products take them. */
-template <int STEPS> static __device__ __forceinline__ void make_tables(shared_part &s)
-{
-    const float *const weights = reinterpret_cast<const float *>(s.weight);
-
-    for (int i = threadIdx.y * WARP + threadIdx.x; i < BLUR_AXES * TABLE(STEPS);
-         i += WARP * blockDim.y) {
-        const int axis = i / TABLE(STEPS), distance = i % TABLE(STEPS) - MIDDLE(STEPS);
-        const float *const weight = weights + axis * BLUR_WEIGHTS;
-        const int here = abs(distance), next = abs(distance + 1);
-        const half2 pair = __floats2half2_rn(here > BLUR_MAX_REACH ? 0.0f : weight[here],
-                                             next > BLUR_MAX_REACH ? 0.0f : weight[next]);
-
-        s.table[axis][distance + MIDDLE(STEPS)] = *reinterpret_cast<const uint32_t *>(&pair);
-    }
-}
-
-/* Fills the tile and makes the tables while its first bytes come. */
+/* By a thread of each warp: threads that ask for different constants wait for each other. */
 template <int STEPS>
-static __device__ __forceinline__ void fill(const blur_params &p, const blur_plane &q,
-                                            shared_part &shared, half *tile, int rows, int x, int y)
+static __device__ __forceinline__ void copy_tables(block_memory<STEPS> &shared,
+                                                   const blur_params &p, int axes)
 {
-    const int thread = threadIdx.y * WARP + threadIdx.x;
-    moved now(q, rows, x, y, thread);
+    constexpr int quads = 8 * STEPS; /* of a table */
 
-    /* By a thread of each warp: threads that ask for different constants wait for each other. */
-#pragma unroll 4
-    for (int i = threadIdx.y; i < int(sizeof(p.weight) / sizeof(float4)); i += blockDim.y)
-        if (threadIdx.x == 0)
-            shared.weight[i] = reinterpret_cast<const float4 *>(p.weight)[i];
-    __syncthreads();
-    make_tables<STEPS>(shared);
-    now.put(q, tile, rows, x, thread);
-    for (int first = thread + LOADS * WARP * blockDim.y; first < q.moves * rows;
-         first += LOADS * WARP * blockDim.y)
-        moved(q, rows, x, y, first).put(q, tile, rows, x, first);
-    __syncthreads();
+    if (threadIdx.x)
+        return;
+    if (threadIdx.y < axes)
+        shared.centre[threadIdx.y] = p.centre[threadIdx.y];
+#pragma unroll
+    for (int axis = 0; axis < BLUR_AXES; axis++)
+#pragma unroll
+        for (int k = 0; k < quads / WARPS; k++) {
+            const int i = threadIdx.y * (quads / WARPS) + k;
+
+            if (axis < axes)
+                reinterpret_cast<uint4 *>(shared.table[axis])[i] =
+                    reinterpret_cast<const uint4 *>(p.table[axis] + BLUR_MIDDLE - 16 * STEPS)[i];
+        }
 }
 
 /* A warp's weights as they stand left of columns of samples: the sums of 16 rows, the first of
  * which reaches up to the first sample. A lane has the means of rows lane / 4 and 8 further. */
 template <int STEPS> struct left_factor {
     uint32_t weights[STEPS][4];
-    float centre[4]; /* what sums begin with */
     float scale[2];
+    float centre[4]; /* what sums begin with */
 
-    __device__ __forceinline__ left_factor(const blur_params &p, const blur_plane &q,
-                                           const shared_part &shared, int y)
+    __device__ __forceinline__ left_factor(const block_memory<STEPS> &shared, const blur_params &p,
+                                           const blur_plane &q, bool packed, int y)
     {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const int row = threadIdx.x / 4 + 8 * i;
-            const int axis = y + row == q.rows - 1 ? q.last : q.axis;
-            const uint32_t *const at =
-                shared.table[axis] + MIDDLE(STEPS) + threadIdx.x % 4 * 2 - q.reach - row;
+            const int axis = packed ? BLUR_OF_EACH : y + row == q.rows - 1 ? q.last : q.axis;
+            const volatile uint32_t *const at =
+                shared.weights(axis) + threadIdx.x % 4 * 2 - q.reach - row;
 
             scale[i] = p.scale[axis];
-            centre[2 * i] = centre[2 * i + 1] = -CENTRE * p.total[axis];
+            for (int j = 0; j < 2; j++)
+                centre[2 * i + j] = *static_cast<const volatile float *>(&shared.centre[axis]);
 #pragma unroll
             for (int s = 0; s < STEPS; s++)
 #pragma unroll
@@ -195,22 +192,26 @@ template <int STEPS> struct left_factor {
     }
 };
 
-/* Weights as they stand right of rows of samples, of which @margin are before those that are
- * filtered: the sums of 16 columns, in two halves. A lane gets four that are side by side, or two
- * and the two that are 8 columns further. */
-template <int STEPS, bool APART>
-static __device__ __forceinline__ void make_right(uint32_t b[STEPS][4], const uint32_t *table,
-                                                  int margin)
-{
-    const int n = threadIdx.x / 4, first = APART ? n : n / 2 * 4 + n % 2;
-    const uint32_t *const at = table + MIDDLE(STEPS) + threadIdx.x % 4 * 2 - margin - first;
+/* Weights as they stand right of rows of means, of which 8 (STEPS - 1) are before the 16 that are
+ * filtered: the sums of 16 columns, in two halves, of which a lane gets four that are side by side.
+ * Of 16 means a lane has two, from column 2 (lane % 4) on, and those 8 further; where it has four
+ * side by side, @APART is 2. */
+template <int STEPS, int APART> struct right_factor {
+    uint32_t weights[STEPS][4];
+
+    __device__ __forceinline__ right_factor(const uint32_t *table)
+    {
+        const int n = threadIdx.x / 4, column = n / 2 * 4 + n % 2;
+        const int k = threadIdx.x % 4 * (APART == 2 ? 4 : 2);
+        const volatile uint32_t *const at = table + k - 8 * (STEPS - 1) - column;
 
 #pragma unroll
-    for (int s = 0; s < STEPS; s++)
+        for (int s = 0; s < STEPS; s++)
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            b[s][i] = at[16 * s + i % 2 * 8 - i / 2 * (APART ? 8 : 2)];
-}
+            for (int i = 0; i < 4; i++)
+                weights[s][i] = at[16 * s + i % 2 * APART - i / 2 * 2];
+    }
+};
 
 static __device__ __forceinline__ uint32_t two_halves(float left, float right)
 {
@@ -219,240 +220,227 @@ static __device__ __forceinline__ uint32_t two_halves(float left, float right)
     return *reinterpret_cast<const uint32_t *>(&h);
 }
 
-/* A lane's view of one kind of samples in a tile. */
-struct lane_view {
-    const half *samples; /* of the first row of its warp */
-    int stride, columns, row, last_row;
+/* Of two pairs of bytes those at even places, or those at odd ones, as halves. */
+static __device__ __forceinline__ uint32_t take(uint32_t pairs, int odd)
+{
+    return __byte_perm(pairs, 0, odd ? 0x4341 : 0x4240);
+}
+
+/* Four sums as bytes, the first of which is the lowest; @even and @odd make levels of them. */
+static __device__ __forceinline__ uint32_t four_bytes(float a, float b, float c, float d,
+                                                      float even, float odd)
+{
+    /* 2^23 and 128: with a level less 128 it has that level, rounded, as its low byte. Times 256
+     * nothing else of it is left; what is left of the first one is taken off the last. */
+    const uint32_t base = 0x4b000000;
+    const float first = __uint_as_float(base + 128);
+    const float last = __uint_as_float(base + 128 + (0x100 - (base >> 24)));
+
+    return __float_as_uint(fmaf(a, even, first)) + __float_as_uint(fmaf(b, odd, first)) * 0x100 +
+           __float_as_uint(fmaf(c, even, first)) * 0x10000 +
+           __float_as_uint(fmaf(d, odd, last)) * 0x1000000;
+}
+
+/* A warp's part of a tile. */
+template <int STEPS> struct warp_part {
+    const left_factor<STEPS> &a;
+    const half *samples; /* at this lane's row of 16 and its 8 of 16 pairs */
+
+    __device__ __forceinline__ void load(uint32_t pairs[4], int s, int column) const
+    {
+        constexpr int stride = block_memory<STEPS>::stride / sizeof(half);
+
+        load_turned(pairs, samples + s * ROWS * stride + column);
+    }
+
+    /* The means of 16 columns of each of two kinds, from @column on, as left factors. */
+    __device__ __forceinline__ void mean_pairs(uint32_t even[4], uint32_t odd[4], int column) const
+    {
+        float sum[2][2][4];
+
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            uint32_t m[4];
+
+            load(m, s, column);
+#pragma unroll
+            for (int kind = 0; kind < 2; kind++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    add_product(sum[kind][i], s ? sum[kind][i] : a.centre, a.weights[s],
+                                take(m[2 * i], kind), take(m[2 * i + 1], kind));
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            even[j] = two_halves(sum[0][j / 2][j % 2 * 2], sum[0][j / 2][j % 2 * 2 + 1]);
+            odd[j] = two_halves(sum[1][j / 2][j % 2 * 2], sum[1][j / 2][j % 2 * 2 + 1]);
+        }
+    }
+
+    /* The means of two times 16 columns, as two left factors. */
+    __device__ __forceinline__ void mean_both(uint32_t mean[2][4], int column) const
+    {
+        float even[2][4], odd[2][4];
+
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            uint32_t m[4];
+
+            load(m, s, column);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                add_product(even[i], s ? even[i] : a.centre, a.weights[s], take(m[2 * i], 0),
+                            take(m[2 * i + 1], 0));
+                add_product(odd[i], s ? odd[i] : a.centre, a.weights[s], take(m[2 * i], 1),
+                            take(m[2 * i + 1], 1));
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                mean[i][j] = two_halves(even[i][j % 2 * 2 + j / 2], odd[i][j % 2 * 2 + j / 2]);
+    }
 };
 
-/* The means of 16 columns, from @column on, as a left factor; times the sum of weights, less the
- * centre. */
-template <int STEPS>
-static __device__ __forceinline__ void mean_columns(uint32_t mean[4], const lane_view &v,
-                                                    const left_factor<STEPS> &a, int column)
+/* 16 columns of a warp's rows from the means that @N factors have from @first on: a lane gets sums
+ * of four side by side in the row lane / 4, and 8 rows further. */
+template <int N, int COUNT, int APART>
+static __device__ __forceinline__ void mean_rows(float sum[2][4], const uint32_t mean[COUNT][4],
+                                                 int first, const right_factor<N, APART> &b)
 {
-    /* What lies beyond the tile weighs nothing, but must be a number. */
-    const half *const at = v.samples + min(column + int(threadIdx.x) / 16 * 8, v.columns - 8);
+    const float zero[4] = {};
     float left[4], right[4];
 
 #pragma unroll
-    for (int s = 0; s < STEPS; s++) {
-        uint32_t m[4];
-
-        load_turned(m, at + min(v.row + 16 * s, v.last_row) * v.stride);
-        add_product(left, s ? left : a.centre, a.weights[s], m[0], m[1]);
-        add_product(right, s ? right : a.centre, a.weights[s], m[2], m[3]);
+    for (int s = 0; s < N; s++) {
+        add_product(left, s ? left : zero, mean[first + s], b.weights[s][0], b.weights[s][1]);
+        add_product(right, s ? right : zero, mean[first + s], b.weights[s][2], b.weights[s][3]);
     }
-    mean[0] = two_halves(left[0], left[1]);
-    mean[1] = two_halves(left[2], left[3]);
-    mean[2] = two_halves(right[0], right[1]);
-    mean[3] = two_halves(right[2], right[3]);
-}
-
-/* Two sums of differences from 128, and two more, as bytes. */
-static __device__ __forceinline__ uint32_t four_bytes(const float a[2], const float b[2],
-                                                      float scale)
-{
-    /* The sum of this and a level has it, rounded, as its low byte. */
-    const float base = 8388608.0f + 128.0f;
-    uint32_t level[4];
-
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        level[i] = __float_as_uint(fmaf(i < 2 ? a[i] : b[i - 2], scale, base));
-    return __byte_perm(__byte_perm(level[0], level[1], 0x0040),
-                       __byte_perm(level[2], level[3], 0x0040), 0x5410);
-}
-
-/* Filters one kind of samples, @N times 16 columns from @column on: of each a lane has four in the
- * row lane / 4, and 8 rows further. */
-template <int STEPS, int RIGHT, int N>
-static __device__ __forceinline__ void
-filter_kind(uint32_t bytes[N][2], const lane_view &v, const left_factor<STEPS> &a,
-            const uint32_t b[STEPS][4], float scale, int column)
-{
-    const float zero[4] = {}, upper = scale * a.scale[0], lower = scale * a.scale[1];
-    uint32_t mean[RIGHT][4];
-
+    for (int i = 0; i < 2; i++)
 #pragma unroll
-    for (int s = 0; s < RIGHT - 1; s++)
-        mean_columns<STEPS>(mean[s], v, a, column + 16 * s);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        float left[4], right[4];
-
-        mean_columns<STEPS>(mean[(i + RIGHT - 1) % RIGHT], v, a, column + 16 * (i + RIGHT - 1));
-#pragma unroll
-        for (int s = 0; s < RIGHT; s++) {
-            const uint32_t *const m = mean[(i + s) % RIGHT];
-
-            add_product(left, s ? left : zero, m, b[s][0], b[s][1]);
-            add_product(right, s ? right : zero, m, b[s][2], b[s][3]);
+        for (int j = 0; j < 2; j++) {
+            sum[i][j] = left[2 * i + j];
+            sum[i][2 + j] = right[2 * i + j];
         }
-        bytes[i][0] = four_bytes(left, right, upper);
-        bytes[i][1] = four_bytes(left + 2, right + 2, lower);
-    }
 }
 
-/* Where a lane stores its two rows of a warp's part, from byte @x on. */
-struct lane_store {
+/* A row that a lane stores, from byte @x on. */
+struct lane_row {
     uint8_t *to;
-    uint32_t below; /* bytes to the other row */
-    int left, rows; /* bytes from there to the end of a row, and rows to store */
+    int left; /* bytes from there to the end of the row; none of one that is not stored */
 
-    __device__ __forceinline__ lane_store(const blur_plane &q, int x, int y)
-        : to(q.out + size_t(y + threadIdx.x / 4) * q.stride_out + x), below(8 * q.stride_out),
-          left(q.bytes - x), rows((q.end - y - int(threadIdx.x) / 4 + 7) / 8)
+    __device__ __forceinline__ lane_row(const blur_plane &q, int x, int y)
+        : to(q.out + size_t(uint32_t(y)) * q.stride_out + x), left(y < q.end ? q.bytes - x : 0)
     {
+        asm volatile("" : "+l"(to)); /* or it is formed for each word */
     }
-    template <typename T> __device__ __forceinline__ void put(int at, int i, T words) const
+    template <typename T> __device__ __forceinline__ void put(int at, T words) const
     {
-        if (at < left && i < rows)
-            *reinterpret_cast<T *>(to + (at + i * below)) = words;
+        if (at < left)
+            *reinterpret_cast<T *>(to + at) = words;
     }
 };
 
-/* Y, U and V in one plane: a lane has 8 bytes, and those 32 further. */
-template <int STEPS>
-static __device__ __forceinline__ void
-filter_three(const blur_params &p, const blur_plane &q, const shared_part &shared, lane_view v,
-             const left_factor<STEPS> &a, int x0, int x, int y)
+/* Two kinds in a plane: a lane has 8 bytes of each 32. */
+template <int STEPS, int N>
+static __device__ __forceinline__ void filter_pairs(const block_memory<STEPS> &shared,
+                                                    const blur_params &p, const blur_plane &q,
+                                                    const warp_part<STEPS> &part, int x, int y)
 {
-    const half *const first = v.samples;
-    const int at = threadIdx.x % 4 * 8;
-    uint32_t luma[2][2], uv[2][1][2], b[STEPS][4];
-
-    v.columns = q.kind[0].columns;
-    make_right<STEPS, false>(b, shared.table[BLUR_OF_EACH], q.kind[0].margin);
-    filter_kind<STEPS, STEPS, 2>(luma, v, a, b, p.scale[BLUR_OF_EACH], q.kind[0].first + x0 / 2);
-    make_right<STEPS, true>(b, shared.table[BLUR_OF_SHARED], q.kind[1].margin);
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const blur_kind &k = q.kind[1 + i];
-
-        v.samples = first + k.tile;
-        v.columns = k.columns;
-        filter_kind<STEPS, STEPS / 2 + 1, 1>(uv[i], v, a, b, p.scale[BLUR_OF_SHARED],
-                                             k.first + x0 / 4);
-    }
-    const lane_store out(q, x, y);
+    constexpr int columns = TILE_BYTES / 32;
+    const right_factor<N, 8> even(shared.weights(q.along[0])), odd(shared.weights(q.along[1]));
+    const int at = x + threadIdx.x % 4 * 8, row = y + threadIdx.x / 4;
+    const lane_row out[2] = {lane_row(q, at, row), lane_row(q, at, row + 8)};
+    uint32_t mean[2][columns + N - 1][4];
 
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-#pragma unroll
-        for (int n = 0; n < 2; n++) {
-            const uint32_t two = __byte_perm(uv[0][0][i], uv[1][0][i], n ? 0x7362 : 0x5140);
+    for (int s = 0; s < columns + N - 1; s++) {
+        const int n = s - (N - 1);
+        float e[2][4], o[2][4];
 
-            out.put(at + 32 * n, i,
-                    make_uint2(__byte_perm(luma[n][i], two, q.join),
-                               __byte_perm(luma[n][i], two, q.join + 0x2222)));
+        part.mean_pairs(mean[0][s], mean[1][s], 16 * s);
+        if (n < 0)
+            continue;
+        mean_rows<N, columns + N - 1>(e, mean[0], n, even);
+        mean_rows<N, columns + N - 1>(o, mean[1], n, odd);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const float es = p.scale[q.along[0]] * part.a.scale[i];
+            const float os = p.scale[q.along[1]] * part.a.scale[i];
+
+            out[i].put(32 * n, make_uint2(four_bytes(e[i][0], o[i][0], e[i][1], o[i][1], es, os),
+                                          four_bytes(e[i][2], o[i][2], e[i][3], o[i][3], es, os)));
         }
-}
-
-/* U and V in one plane: a lane has 8 bytes of each 32. */
-template <int STEPS>
-static __device__ __forceinline__ void filter_two(const blur_params &p, const blur_plane &q,
-                                                  const shared_part &shared, lane_view v,
-                                                  const left_factor<STEPS> &a, int x0, int x, int y)
-{
-    const half *const first = v.samples;
-    const int at = threadIdx.x % 4 * 8;
-    uint32_t uv[2][2][2], b[STEPS][4];
-
-    make_right<STEPS, false>(b, shared.table[BLUR_OF_SHARED], q.kind[0].margin);
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        v.samples = first + q.kind[i].tile;
-        v.columns = q.kind[i].columns;
-        filter_kind<STEPS, STEPS / 2 + 1, 2>(uv[i], v, a, b, p.scale[BLUR_OF_SHARED],
-                                             q.kind[i].first + x0 / 2);
     }
-    const lane_store out(q, x, y);
-
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-#pragma unroll
-        for (int n = 0; n < 2; n++)
-            out.put(at + 32 * n, i,
-                    make_uint2(__byte_perm(uv[0][n][i], uv[1][n][i], q.join),
-                               __byte_perm(uv[0][n][i], uv[1][n][i], q.join + 0x2222)));
 }
 
 /* One kind: a lane has 4 bytes of each 16. */
-template <int STEPS, int RIGHT>
-static __device__ __forceinline__ void filter_one(const blur_params &p, const blur_plane &q,
-                                                  const shared_part &shared, lane_view v,
-                                                  const left_factor<STEPS> &a, int x0, int x, int y)
+template <int STEPS, int N>
+static __device__ __forceinline__ void filter_one(const block_memory<STEPS> &shared,
+                                                  const blur_params &p, const blur_plane &q,
+                                                  const warp_part<STEPS> &part, int x, int y)
 {
-    const int at = threadIdx.x % 4 * 4;
-    uint32_t bytes[4][2], b[STEPS][4];
-
-    v.columns = q.kind[0].columns;
-    make_right<STEPS, false>(b, shared.table[q.kind[0].axis], q.kind[0].margin);
-    filter_kind<STEPS, RIGHT, 4>(bytes, v, a, b, p.scale[q.kind[0].axis], q.kind[0].first + x0);
-    const lane_store out(q, x, y);
+    constexpr int columns = TILE_BYTES / 16;
+    const right_factor<N, 2> b(shared.weights(q.along[0]));
+    const int at = x + threadIdx.x % 4 * 4, row = y + threadIdx.x / 4;
+    const lane_row out[2] = {lane_row(q, at, row), lane_row(q, at, row + 8)};
+    uint32_t mean[columns + N - 1][4];
 
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int s = 0; s < columns + N - 1; s += 2) {
+        part.mean_both(mean + s, 8 * s);
 #pragma unroll
-        for (int n = 0; n < 4; n++)
-            out.put(at + 16 * n, i, bytes[n][i]);
+        for (int n = max(s - (N - 1), 0); n < s + 2 - (N - 1); n++) {
+            float sum[2][4];
+
+            mean_rows<N, columns + N - 1>(sum, mean, n, b);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const float scale = p.scale[q.along[0]] * part.a.scale[i];
+
+                out[i].put(16 * n,
+                           four_bytes(sum[i][0], sum[i][1], sum[i][2], sum[i][3], scale, scale));
+            }
+        }
+    }
 }
 
 /* @PACKED: Y, U and V are in one plane, of which everything is a constant then. */
 template <int STEPS, bool PACKED>
-static __global__ void __launch_bounds__(MAX_WARPS *WARP, STEPS <= 3 ? 4 : 2)
+static __global__ void __launch_bounds__(WARPS *WARP, STEPS <= 3 ? 4 : 3)
     blur_kernel(const __grid_constant__ blur_params p)
 {
-    extern __shared__ uint4 memory[];
-    shared_part &shared = *reinterpret_cast<shared_part *>(memory);
-    half *const tile = reinterpret_cast<half *>(&shared + 1);
+    __shared__ block_memory<STEPS> shared;
     const blur_plane &q = p.plane[PACKED ? 0 : blockIdx.z];
-    const int strip = threadIdx.y / 2, x0 = threadIdx.y % 2 * WARP_BYTES;
-    const int tile_x = blockIdx.x * BLUR_TILE_BYTES, x = tile_x + x0;
-    const int tile_y = q.begin + blockIdx.y * (blockDim.y / 2 * ROWS), y = tile_y + strip * ROWS;
-    const int rows = tile_rows(q, blockDim.y);
+    const int x = blockIdx.x * TILE_BYTES, tile_y = q.begin + blockIdx.y * (WARPS * ROWS);
+    const int strip = threadIdx.y * ROWS, y = tile_y + strip;
 
-    if (tile_x >= q.bytes || tile_y >= q.end)
-        return;
-    fill<STEPS>(p, q, shared, tile, rows, tile_x, tile_y);
-    if (x >= q.bytes || y >= q.end)
+    if (x >= q.bytes || tile_y >= q.end)
         return;
 
-    const lane_view v = {tile, q.stride, 0, strip * ROWS + int(threadIdx.x) % 16, rows - 1};
-    const left_factor<STEPS> a(p, q, shared, y);
+    const pieces mine(q, PIECE * (PACKED ? STEPS - 1 : STEPS / 2), x);
+
+    mine.move<STEPS>(shared, q, tile_y);
+    copy_tables<STEPS>(shared, p, PACKED ? 2 : 3);
+    wait_for_pieces();
+    mine.repeat_edges<STEPS>(shared, q);
+    __syncthreads();
+    if (y >= q.end)
+        return;
+
+    const left_factor<STEPS> a(shared, p, q, PACKED, y);
+    const warp_part<STEPS> part = {
+        a, reinterpret_cast<const half *>(
+               &shared.tile[strip + threadIdx.x % 16][threadIdx.x / 16 * 16])};
 
     if (PACKED)
-        filter_three<STEPS>(p, q, shared, v, a, x0, x, y);
-    else if (q.kinds == 2)
-        filter_two<STEPS>(p, q, shared, v, a, x0, x, y);
-    else if (q.kind[0].axis == BLUR_OF_SHARED)
-        filter_one<STEPS, STEPS / 2 + 1>(p, q, shared, v, a, x0, x, y);
+        filter_pairs<STEPS, STEPS>(shared, p, q, part, x, y);
+    else if (q.pairs)
+        filter_pairs<STEPS, STEPS / 2 + 1>(shared, p, q, part, x, y);
     else
-        filter_one<STEPS, STEPS>(p, q, shared, v, a, x0, x, y);
-}
-
-/* As many warps as fit. */
-static cudaError_t choose_warps(const blur_params &b, int *ret_warps, size_t *ret_bytes)
-{
-    int device = 0, most = 0;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    for (*ret_warps = MAX_WARPS; *ret_warps >= 2; *ret_warps -= 2) {
-        *ret_bytes = 0;
-        for (int i = 0; i < b.planes; i++) {
-            const blur_plane &q = b.plane[i];
-            const size_t bytes =
-                sizeof(shared_part) + size_t(q.stride) * tile_rows(q, *ret_warps) * sizeof(half);
-
-            *ret_bytes = bytes > *ret_bytes ? bytes : *ret_bytes;
-        }
-        if (*ret_bytes <= size_t(most))
-            break;
-    }
-    return status;
+        filter_one<STEPS, STEPS / 2 * 2 + 1>(shared, p, q, part, x, y);
 }
 
 extern "C" cudaError_t blur_launch(const bilateral_params *p, cudaStream_t stream)
@@ -462,22 +450,13 @@ extern "C" cudaError_t blur_launch(const bilateral_params *p, cudaStream_t strea
         {blur_kernel<3, false>, blur_kernel<3, true>},
         {blur_kernel<4, false>, blur_kernel<4, true>},
         {blur_kernel<5, false>, blur_kernel<5, true>}};
-    const auto kernel = kernels[(p->radius - 1) / 8][p->packed];
-    cudaError_t status;
+    const int rows = p->row_end - p->row_begin;
     blur_params b;
-    size_t bytes;
-    int warps, rows;
 
     blur_params_init(&b, p);
-    status = choose_warps(b, &warps, &bytes);
-    if (status == cudaSuccess && bytes > 48 * 1024)
-        status =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
-    if (status != cudaSuccess)
-        return status;
-    rows = warps / 2 * ROWS;
-    kernel<<<dim3((b.plane[0].bytes + BLUR_TILE_BYTES - 1) / BLUR_TILE_BYTES,
-                  (p->row_end - p->row_begin + rows - 1) / rows, b.planes),
-             dim3(WARP, warps), bytes, stream>>>(b);
+    kernels[BLUR_STEPS(p->radius) - 2]
+           [p->packed]<<<dim3((b.plane[0].bytes + TILE_BYTES - 1) / TILE_BYTES,
+                              (rows + WARPS * ROWS - 1) / (WARPS * ROWS), b.planes),
+                         dim3(WARP, WARPS), 0, stream>>>(b);
     return cudaGetLastError();
 }

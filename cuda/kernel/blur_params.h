@@ -10,51 +10,47 @@ extern "C" {
 #endif
 
 #define BLUR_MAX_REACH 32
-#define BLUR_WEIGHTS 36 /* from the middle to there, and zeros; four are moved at once */
-#define BLUR_AXES 3     /* as in filter/blur_axis.h, as are these two: */
+#define BLUR_AXES 3 /* as in filter/blur_axis.h: */
 #define BLUR_OF_EACH 0
 #define BLUR_OF_SHARED 1
-#define BLUR_TILE_BYTES 128 /* of a row, which a thread block filters */
+#define BLUR_OF_LAST 2
 
-/* Samples of one kind in a row. */
-struct blur_kind {
-    int offset, step;  /* bytes before the first, and from one to the next */
-    int axis;          /* along the row */
-    int tile, columns; /* samples before its own in a tile's row, and those */
-    int first, margin; /* of which: where windows begin, and how much of them is a margin */
-};
+/* A product of matrices has 16 rows or columns of samples. A window of 16 samples and the reach on
+ * both sides takes this many. */
+#define BLUR_STEPS(radius) (((radius)-1) / 8 + 2)
+#define BLUR_MAX_STEPS 5
 
-/* A plane as rows of words of four bytes, four of which are moved at once. They hold one kind of
- * samples; or U and V; or Y, U and V. */
+#define BLUR_TABLE (32 * BLUR_MAX_STEPS)
+#define BLUR_MIDDLE (BLUR_TABLE / 2)
+
+/* A plane as rows of bytes, 16 of which are moved at once. They are samples of one kind; or those
+ * at even places are of one kind and those at odd places of others: U and V, or luma and chroma. */
 struct blur_plane {
     const uint8_t *in;
-    uint8_t *out;
-    uint32_t stride_in, stride_out;
+    uint32_t stride_in;
     int bytes, rows; /* of samples in a row, and of the plane */
     int begin, end;  /* rows to filter */
-    int axis, last;  /* along columns, and that of the last row */
     int reach;       /* rows above and below */
-    int margin;      /* bytes before and behind those of a tile's row */
-    int kinds;
-    struct blur_kind kind[3];
-    uint32_t select[2]; /* of a word the two bytes that come first, and the others, as low bytes */
-    /* The nearest bytes of each kind: before the first word; of the last word, which may not be
-     * whole; and behind it. */
+    int pairs;       /* or else one kind */
+    uint32_t stride_out;
+    uint8_t *out;
+    int axis, last; /* along columns, and that of the last row */
+    int along[2];   /* a row: of its even bytes, and of its odd ones */
+    /* Of a word of four bytes those that are nearest: to the word before the first one; of the last
+     * word, which may not be whole; and to the one behind it. */
     uint32_t before, last_word, behind;
-    /* Of 4 samples of the first kind, and of 4 others (U V U V, or those of the second), which make
-     * the first of two words; the other has those two further. */
-    uint32_t join;
-    int moves, stride;        /* of a tile's row, and its samples with room behind them */
-    uint32_t divide_by_moves; /* 2^32 / moves, rounded up */
 };
 
 struct blur_params {
-    /* By distance, as half precision holds them; what they and their like make together, and what
-     * makes that 1. */
-    alignas(16) float weight[BLUR_AXES][BLUR_WEIGHTS];
-    float total[BLUR_AXES], scale[BLUR_AXES];
+    struct blur_plane plane[3]; /* what is read first comes first */
     int planes;
-    struct blur_plane plane[3];
+    float scale[BLUR_AXES];  /* times what weights make together: 2^12 */
+    float centre[BLUR_AXES]; /* the sum of levels of 128, which are numbers of 128 * 2^-24 */
+    /* Weights by distance, from the middle on and in half precision: that of each distance as the
+     * low half and that of the next as the high one. Together they make about 2^14. In a row whose
+     * luma and chroma lie in turns the weights of chroma are for every other place, and 0 for those
+     * between. */
+    alignas(16) uint32_t table[BLUR_AXES][BLUR_TABLE];
 };
 
 /* @p has `blur` set. Rows of `out` are written to the end of the last 16 bytes. */

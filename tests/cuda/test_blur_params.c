@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cuda/kernel/blur_params.h"
 #include "filter/blur_axis.h"
@@ -26,7 +26,8 @@ static void prepare(struct blur_params *ret, struct frame *f, enum filter_kind k
 }
 
 /* Calls @check for each plane of every format and size, at one radius. */
-static void for_planes(int radius, void (*check)(const struct blur_plane *, int radius))
+static void for_planes(int radius, void (*check)(const struct blur_plane *, const struct frame *,
+                                                 int plane, int radius))
 {
     for (int format = 0; format < FRAME_N_FORMATS; format++)
         for (int i = 0; i < N(sizes); i++) {
@@ -43,10 +44,26 @@ static void for_planes(int radius, void (*check)(const struct blur_plane *, int 
                 assert_ptr_equal(b.plane[k].in, f.plane[k]);
                 assert_int_equal(b.plane[k].bytes, frame_row_bytes(&f, k));
                 assert_int_equal(b.plane[k].rows, frame_plane_rows(&f, k));
-                check(&b.plane[k], radius);
+                check(&b.plane[k], &f, k, radius);
             }
             frame_free(&f);
         }
+}
+
+/* The component that byte @at of a row of @plane belongs to, whose first one is at *@ret_first. */
+static int component_at(const struct frame *f, int plane, int at, int *ret_first)
+{
+    for (int c = 0; c < format_table[f->format].components; c++) {
+        const struct samples s = frame_samples(f, c);
+        const ptrdiff_t first = s.base - f->plane[plane];
+
+        if (first >= 0 && first < (ptrdiff_t)s.step && (at - first) % s.step == 0) {
+            *ret_first = (int)first;
+            return c;
+        }
+    }
+    fail_msg("byte %d belongs to nothing", at);
+    return -1;
 }
 
 /* How the kernel gets byte @at of a row: by way of a word. */
@@ -61,26 +78,16 @@ static int byte_from(const struct blur_plane *q, int at)
     return (word < 0 ? 0 : word < last ? word : last) + (int)(select >> 4 * (at & 3) & 15);
 }
 
-static int kind_of(const struct blur_plane *q, int at)
-{
-    int kind = 0;
-
-    while ((at - q->kind[kind].offset) % q->kind[kind].step)
-        kind++;
-    assert_in_range(kind, 0, q->kinds - 1);
-    return kind;
-}
-
 /* Outside of the picture the nearest sample of each kind is repeated. */
-static void check_edges(const struct blur_plane *q, int radius)
+static void check_edges(const struct blur_plane *q, const struct frame *f, int plane, int radius)
 {
     (void)radius;
     for (int at = -12; at < q->bytes + 12; at++) {
-        const struct blur_kind *k = &q->kind[kind_of(q, at)];
-        const int sample = (at + 16 * k->step - k->offset) / k->step - 16;
+        int first;
+        const int step = frame_samples(f, component_at(f, plane, at, &first)).step;
+        const int sample = (at + 16 * step - first) / step - 16;
 
-        assert_int_equal(byte_from(q, at),
-                         k->offset + frame_nearest(sample, q->bytes / k->step) * k->step);
+        assert_int_equal(byte_from(q, at), first + frame_nearest(sample, q->bytes / step) * step);
     }
 }
 
@@ -90,22 +97,46 @@ static void test_edges(void **state)
     for_planes(3, check_edges);
 }
 
-/* Windows lie in the tile, and in the products of 16 that the kernel forms of them. */
-static void check_windows(const struct blur_plane *q, int radius)
+/* Bytes at even and at odd places are of two kinds or of one, and each is weighed on its axis. */
+static void check_kinds(const struct blur_plane *q, const struct frame *f, int plane, int radius)
 {
-    const int steps = (radius - 1) / 8 + 2;
+    const struct format_info *info = &format_table[f->format];
 
-    assert_int_equal(q->margin % 16, 0);
+    (void)radius;
+    for (int at = 0; at < 4; at++) {
+        int first;
+        const int c = component_at(f, plane, at, &first);
+
+        assert_int_equal(q->pairs, frame_samples(f, c).step > 1);
+        assert_int_equal(q->along[at % 2], c && info->hshift ? BLUR_SHARED : BLUR_EACH);
+        if (at == 0 && !q->pairs)
+            assert_int_equal(q->axis, c && info->vshift ? BLUR_SHARED : BLUR_EACH);
+    }
+    assert_int_equal(q->last, q->axis && f->height % 2 ? BLUR_LAST : q->axis);
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    for_planes(1, check_kinds);
+}
+
+/* Windows lie in the steps of 16 rows and columns that the kernel takes. */
+static void check_windows(const struct blur_plane *q, const struct frame *f, int plane, int radius)
+{
+    const int steps = BLUR_STEPS(radius);
+    const bool packed = format_table[f->format].planes == 1 && q->pairs;
+
+    (void)plane;
+    assert_int_equal(q->reach, blur_reach(radius, (enum blur_axis)q->axis));
     assert_true(q->reach <= 8 * (steps - 1));
-    for (int i = 0; i < q->kinds; i++) {
-        const struct blur_kind *k = &q->kind[i];
-        const int reach = blur_reach(radius, (enum blur_axis)k->axis);
+    for (int i = 0; i < 2; i++) {
+        const int reach = blur_reach(radius, (enum blur_axis)q->along[i]);
 
-        assert_int_equal(k->first % 8, 0);
-        assert_int_equal((k->first + k->margin) * k->step, q->margin);
-        assert_int_equal((BLUR_TILE_BYTES + 2 * q->margin) / k->step % 8, 0);
-        assert_in_range(reach, 0, k->margin);
-        assert_in_range(k->margin + reach, 0, 16 * ((k->axis ? steps / 2 + 1 : steps) - 1));
+        if (packed)
+            assert_true(reach * (q->along[i] ? 2 : 1) <= 8 * (steps - 1));
+        else
+            assert_true(reach <= 8 * (q->pairs ? 1 : 2) * (steps / 2));
     }
 }
 
@@ -116,115 +147,72 @@ static void test_windows(void **state)
         for_planes(radius, check_windows);
 }
 
-/* Kinds lie side by side in a tile's row, eight of which are in different banks. */
-static void check_rows(const struct blur_plane *q, int radius)
+/* The number that @half is the bits of. */
+static double half_value(uint32_t half)
 {
-    const int bytes = BLUR_TILE_BYTES + 2 * q->margin;
-    int samples = 0;
+    const int exponent = (int)(half >> 10);
 
-    (void)radius;
-    for (int i = 0; i < q->kinds; i++) {
-        assert_int_equal(q->kind[i].tile, samples);
-        assert_int_equal(q->kind[i].tile % 8, 0);
-        assert_int_equal(q->kind[i].columns, bytes / q->kind[i].step);
-        samples += q->kind[i].columns;
+    return exponent ? ldexp(1024 + half % 1024, exponent - 25) : ldexp(half, -24);
+}
+
+/* Weights on @axis are those of the filter as far as half precision goes, in every @spread-th
+ * place, and one colour stays what it is. */
+static void check_table(const struct blur_params *b, const struct filter *f, enum blur_axis axis,
+                        int spread)
+{
+    const uint32_t *const middle = b->table[axis] + BLUR_MIDDLE;
+    const int reach = blur_reach(f->radius, axis), steps = BLUR_STEPS(f->radius);
+    double total = 0.0, sum = 0.0;
+
+    for (int k = -reach; k <= reach; k++)
+        total += blur_weight(f, axis, abs(k));
+    for (int at = -16 * steps; at < 16 * steps; at++) {
+        const int k = abs(at) / spread;
+        const double w = half_value(middle[at] & 0xffff);
+        const double right =
+            abs(at) % spread || k > reach ? 0.0 : ldexp(blur_weight(f, axis, k) / total, 14);
+
+        assert_true(fabs(w - right) <= right / 2048 + 0x1p-14);
+        if (at + 1 < 16 * steps)
+            assert_int_equal(middle[at] >> 16, middle[at + 1] & 0xffff);
+        sum += w;
     }
-    assert_in_range(q->stride, samples, samples + 8);
-    assert_int_equal(q->stride % 16, 8);
-    assert_int_equal(q->moves * 16, bytes);
-    for (int i = 0; i < 256 * q->moves; i++)
-        assert_int_equal((uint64_t)i * q->divide_by_moves >> 32, i / q->moves);
+    assert_true(fabs(sum * (double)b->scale[axis] - 0x1p12) < 0x1p-9);
+    assert_true(fabs(sum * -0x1p-17 - (double)b->centre[axis]) < 1e-6);
 }
 
-static void test_rows(void **state)
-{
-    (void)state;
-    for (int radius = 1; radius <= FILTER_MAX_RADIUS; radius++)
-        for_planes(radius, check_rows);
-}
-
-/* The bytes of a word are those of the first kind, then the others'. */
-static void check_selectors(const struct blur_plane *q, int radius)
-{
-    (void)radius;
-    for (int i = 0; i < 4; i++) {
-        const uint32_t select = q->select[i / 2] >> 8 * (i % 2);
-        const int kind = kind_of(q, (int)(select & 15));
-
-        assert_int_equal(select >> 4 & 15, 4); /* not of the word */
-        assert_int_equal(kind, q->kinds == 1 ? 0 : q->kinds == 2 ? i / 2 : i < 2 ? 0 : i - 1);
-        assert_in_range(select & 15, q->kinds == 1 ? i : 0, q->kinds == 1 ? i : 3);
-    }
-}
-
-static void test_selectors(void **state)
-{
-    (void)state;
-    for_planes(1, check_selectors);
-}
-
-/* The kernel has 4 samples of the first kind and 4 others, and makes two words of them. */
-static void check_join(const struct blur_plane *q, int radius)
-{
-    (void)radius;
-    for (int at = 0; at < 8 && q->kinds > 1; at++) {
-        const int from = (int)((q->join + (at < 4 ? 0 : 0x2222)) >> 4 * (at % 4) & 15);
-        const int kind = from < 4 ? 0 : q->kinds == 2 ? 1 : 1 + from % 2;
-        const int sample = from < 4 ? from : q->kinds == 2 ? from - 4 : (from - 4) / 2;
-
-        assert_int_equal(kind, kind_of(q, at));
-        assert_int_equal(sample, (at - q->kind[kind].offset) / q->kind[kind].step);
-    }
-}
-
-static void test_join(void **state)
-{
-    (void)state;
-    for_planes(1, check_join);
-}
-
-/* They are those of the filter as far as half precision goes, and one colour stays what it is. */
 static void test_weights(void **state)
 {
-    struct frame f = {.format = FRAME_NV12, .width = 16, .height = 9};
+    struct frame nv12 = {.format = FRAME_NV12, .width = 16, .height = 9};
+    struct frame yuyv = {.format = FRAME_YUYV, .width = 16, .height = 9};
 
     (void)state;
-    assert_int_equal(frame_alloc(&f), 0);
+    assert_int_equal(frame_alloc(&nv12), 0);
+    assert_int_equal(frame_alloc(&yuyv), 0);
     for (int i = 0; i < 2 * FILTER_MAX_RADIUS; i++) {
         const struct filter filter = {.kind = i % 2 ? FILTER_BOX : FILTER_GAUSSIAN,
                                       .radius = i / 2 + 1,
                                       .sigma_space = filter_auto_sigma(i / 2 + 1)};
         struct blur_params b;
 
-        prepare(&b, &f, filter.kind, filter.radius);
-        assert_int_equal(b.plane[1].last, BLUR_LAST);
-        for (int axis = 0; axis < BLUR_AXES; axis++) {
-            const double middle = blur_weight(&filter, (enum blur_axis)axis, 0);
-            double sum = -(double)b.weight[axis][0];
-
-            for (int k = 0; k < BLUR_WEIGHTS; k++) {
-                const double w = (double)b.weight[axis][k];
-                const double right = k > blur_reach(filter.radius, (enum blur_axis)axis)
-                                         ? 0.0
-                                         : blur_weight(&filter, (enum blur_axis)axis, k) / middle;
-
-                assert_true(fabs(w / (double)b.weight[axis][0] - right) <= right / 1024 + 1e-6);
-                assert_true(ldexp(w, 24) == rint(ldexp(w, 24)) && ldexp(w, 24) < 0x1p25);
-                sum += 2.0 * w;
-            }
-            assert_true(fabs(sum * (double)b.scale[axis] - 1.0) < 1e-6);
-            assert_true(fabs(sum - (double)b.total[axis]) < 1e-6);
-        }
+        prepare(&b, &nv12, filter.kind, filter.radius);
+        for (int axis = 0; axis < BLUR_AXES; axis++)
+            check_table(&b, &filter, (enum blur_axis)axis, 1);
+        prepare(&b, &yuyv, filter.kind, filter.radius);
+        check_table(&b, &filter, BLUR_EACH, 1);
+        check_table(&b, &filter, BLUR_SHARED, 2);
     }
-    frame_free(&f);
+    frame_free(&nv12);
+    frame_free(&yuyv);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_rows),  cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_join),  cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_weights),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
