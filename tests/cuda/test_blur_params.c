@@ -83,7 +83,7 @@ static void check_edges(const struct blur_plane *q, const struct frame *f, int p
 {
     (void)radius;
     for (int at = -12; at < q->bytes + 12; at++) {
-        int first;
+        int first = 0;
         const int step = frame_samples(f, component_at(f, plane, at, &first)).step;
         const int sample = (at + 16 * step - first) / step - 16;
 
@@ -104,7 +104,7 @@ static void check_kinds(const struct blur_plane *q, const struct frame *f, int p
 
     (void)radius;
     for (int at = 0; at < 4; at++) {
-        int first;
+        int first = 0;
         const int c = component_at(f, plane, at, &first);
 
         assert_int_equal(q->pairs, frame_samples(f, c).step > 1);
