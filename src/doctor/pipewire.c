@@ -19,11 +19,21 @@ static void explain_error(const struct checkup *c, int r, const struct error *er
     }
 }
 
-static bool lists_device(const struct pipewire_nodes *nodes, const char *path)
+/* By libcamera, a camera has no path. */
+static bool lists_device(const struct checkup *c, const struct pipewire_nodes *nodes,
+                         const char *path)
 {
-    for (int i = 0; i < nodes->n; i++)
-        if (!strcmp(nodes->node[i].path, path))
+    struct doctor_node node = {.device = 0};
+    char full[PATH_MAX];
+
+    if (system_path(c, full, "%s", path))
+        c->system->look(full, &node);
+    for (int i = 0; i < nodes->n; i++) {
+        const struct pipewire_node *const n = &nodes->node[i];
+
+        if (!strcmp(n->path, path) || (node.device && pipewire_node_has(n, node.device)))
             return true;
+    }
     return false;
 }
 
@@ -31,7 +41,7 @@ static bool lists_device(const struct pipewire_nodes *nodes, const char *path)
 static void check_listed(const struct checkup *c, const struct pipewire_nodes *nodes,
                          const char *path)
 {
-    if (!*path || lists_device(nodes, path))
+    if (!*path || lists_device(c, nodes, path))
         return;
     report_note(c, "PipeWire does not list %s: programs that ask it alone do not find this camera",
                 path);

@@ -55,6 +55,7 @@ static void on_info(void *data, const struct pw_node_info *info)
     (void)utf8_printable(n->description);
     (void)snprintf(n->path, sizeof(n->path), "%s", lookup(p, SPA_KEY_API_V4L2_PATH));
     (void)snprintf(n->driver, sizeof(n->driver), "%s", lookup(p, SPA_KEY_API_V4L2_CAP_DRIVER));
+    (void)snprintf(n->devices, sizeof(n->devices), "%s", lookup(p, "device.devids"));
     n->priority = atoi(lookup(p, PW_KEY_PRIORITY_SESSION));
     n->camera = !strcmp(lookup(p, PW_KEY_MEDIA_ROLE), "Camera");
     n->own = is_own(n);
@@ -164,4 +165,19 @@ enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const cha
 bool pipewire_node_is_v4l2(const struct pipewire_node *n)
 {
     return *n->path && access(n->path, F_OK) == 0;
+}
+
+/* They are told as "[ 20738 20739 ]". */
+bool pipewire_node_has(const struct pipewire_node *n, dev_t device)
+{
+    const char *p = n->devices;
+
+    while (*(p += strcspn(p, "0123456789"))) {
+        char *end;
+
+        if (strtoull(p, &end, 10) == device)
+            return true;
+        p = end;
+    }
+    return false;
 }

@@ -4,6 +4,7 @@
  * loop's lock. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "pipewire/connection.h"
 
@@ -21,6 +22,7 @@ struct pipewire_node {
     char description[128]; /* what people see, printable */
     char path[64];         /* of its device of Video4Linux; or empty */
     char driver[24];       /* of that; or empty */
+    char devices[160];     /* the numbers of all devices that it is made of; or empty */
     int priority;          /* for the default camera */
     bool camera;           /* by its role: others show screens */
     bool own;              /* made by this program, here or in another process */
@@ -56,3 +58,6 @@ enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const cha
 
 /* Whether it is a device of Video4Linux, and that is in this /dev: a container may lack it. */
 bool pipewire_node_is_v4l2(const struct pipewire_node *n);
+
+/* Whether @device is one of those that it is made of: libcamera may need several. */
+bool pipewire_node_has(const struct pipewire_node *n, dev_t device);

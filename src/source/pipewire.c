@@ -36,6 +36,7 @@ struct pipewire_source {
     int stop_fd;
     int64_t timeout_ns; /* between frames */
     bool started;       /* a frame has come */
+    bool rateless;      /* the camera does not tell how many come */
     uint64_t n_taken;
     struct pipewire_copy copy;
 
@@ -164,7 +165,7 @@ static int connect_stream(struct pipewire_source *p, const struct source_config 
     uint8_t memory[4096];
     struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
     const struct spa_pod *requests[PIPEWIRE_MAX_REQUESTS];
-    const int n = pipewire_camera_request(p->node, config, &b, requests, err);
+    const int n = pipewire_camera_request(p->node, config, &b, requests, &p->rateless, err);
     int r;
 
     if (n < 0)
@@ -228,8 +229,8 @@ static int adopt(struct pipewire_source *p, struct error *err)
     s->width = f->width;
     s->height = f->height;
     s->colour = f->colour;
-    s->fps = fps.num && fps.den ? fps : (struct fraction){0, 0};
-    p->timeout_ns = s->fps.num ? source_hang_ns(s->fps) : STATIC_NS;
+    s->fps = fps.num && fps.den && !p->rateless ? fps : (struct fraction){0, 0};
+    p->timeout_ns = fps.num && fps.den ? source_hang_ns(fps) : STATIC_NS;
     if (pipewire_copy_init(&p->copy, &p->agreed))
         return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
     return 0;

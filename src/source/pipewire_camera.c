@@ -253,6 +253,15 @@ static bool gives(const struct modes *m, int format)
     return i < m->n;
 }
 
+static bool tells_rate(const struct modes *m)
+{
+    size_t i = 0;
+
+    while (i < m->n && !v4l2_millifps(m->mode[i].fps_max))
+        i++;
+    return i < m->n;
+}
+
 /* "yuyv, mjpg" */
 static void formats_text(const struct modes *m, char *text, size_t size)
 {
@@ -289,7 +298,8 @@ static int choose(const struct pipewire_node *node, const struct source_config *
 
 int pipewire_camera_request(const struct pipewire_node *node, const struct source_config *config,
                             struct spa_pod_builder *b,
-                            const struct spa_pod *ret[PIPEWIRE_MAX_REQUESTS], struct error *err)
+                            const struct spa_pod *ret[PIPEWIRE_MAX_REQUESTS], bool *rateless,
+                            struct error *err)
 {
     struct modes *const m = calloc(1, sizeof(*m));
     struct v4l2_choice best;
@@ -311,6 +321,7 @@ int pipewire_camera_request(const struct pipewire_node *node, const struct sourc
         ret[n] = pipewire_request(b, (enum frame_format)f, 0, 0, (struct fraction){0, 0});
         n += ret[n] != NULL;
     }
+    *rateless = m->n && !tells_rate(m);
     free(m);
     return r ? r : n;
 }

@@ -17,9 +17,11 @@ int pipewire_camera_choose(const struct pipewire_nodes *nodes, const char *name,
                            const struct pipewire_node **ret, struct error *err);
 
 /* Builds what to ask of @node, best first: the one of its modes that comes nearest to what @config
- * wants, and then all that the program takes, as the camera may be in use with another one. Not
- * with the loop locked. Returns how many; -EINVAL: it gives nothing that is wanted; or as
- * pipewire_round_trip. */
+ * wants, and then all that the program takes, as the camera may be in use with another one. Sets
+ * @rateless where no mode tells its rate, as with libcamera: what is agreed on then is only what
+ * was asked for. Not with the loop locked. Returns how many; -EINVAL: it gives nothing that is
+ * wanted; or as pipewire_round_trip. */
 int pipewire_camera_request(const struct pipewire_node *node, const struct source_config *config,
                             struct spa_pod_builder *b,
-                            const struct spa_pod *ret[PIPEWIRE_MAX_REQUESTS], struct error *err);
+                            const struct spa_pod *ret[PIPEWIRE_MAX_REQUESTS], bool *rateless,
+                            struct error *err);

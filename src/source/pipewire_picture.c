@@ -139,11 +139,12 @@ static bool read_without_fourth(struct pipewire_copy *c, const struct part *p, s
     return true;
 }
 
+/* libcamera tells the size of the buffer, whatever that of the JPEG in it is. */
 static bool read_jpeg(struct pipewire_copy *c, const struct part *p)
 {
-    c->frame.bytes = p->size;
-    return p->size <= c->capacity && read_part(p, 0, c->frame.plane[0], p->size) &&
-           v4l2_jpeg_plausible(c->frame.plane[0], p->size);
+    c->frame.bytes = p->size < c->capacity ? p->size : c->capacity;
+    return read_part(p, 0, c->frame.plane[0], c->frame.bytes) &&
+           v4l2_jpeg_plausible(c->frame.plane[0], c->frame.bytes);
 }
 
 /* A stamp of another clock, or none, is now. */

@@ -9,15 +9,17 @@
 
 void source_warn(const struct source *s, const struct source_config *config)
 {
-    const struct fraction fps = s->fps;
+    const int64_t wanted = v4l2_millifps(config->fps), given = v4l2_millifps(s->fps);
 
     if (config->width && (s->width != config->width || s->height != config->height))
         log_warning("%s gives no %dx%d: using %dx%d", s->name, config->width, config->height,
                     s->width, s->height);
-    if (v4l2_millifps(config->fps) && v4l2_millifps(fps) && v4l2_fps_differ(config->fps, fps))
-        log_warning("%s gives no %.4g fps at %dx%d: using %.4g fps", s->name,
-                    (double)v4l2_millifps(config->fps) / 1000, s->width, s->height,
-                    (double)v4l2_millifps(fps) / 1000);
+    if (wanted && !given)
+        log_warning("%s does not tell its frame rate, which may not be %.4g fps", s->name,
+                    (double)wanted / 1000);
+    else if (wanted && v4l2_fps_differ(config->fps, s->fps))
+        log_warning("%s gives no %.4g fps at %dx%d: using %.4g fps", s->name, (double)wanted / 1000,
+                    s->width, s->height, (double)given / 1000);
 }
 
 int64_t source_hang_ns(struct fraction fps)

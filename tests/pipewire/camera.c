@@ -9,6 +9,7 @@
  *     --description TEXT   what people see
  *     --property KEY=TEXT  of the node
  *     --fps N              0: no fixed rate
+ *     --rateless           tells no rate at all
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
  *     --malformed          offers a choice of formats that has no room for one, too
@@ -45,7 +46,7 @@ static const struct kind {
     {"yuy2", SPA_VIDEO_FORMAT_YUY2, 4, 4},  {"uyvy", SPA_VIDEO_FORMAT_UYVY, 4, 4},
     {"nv12", SPA_VIDEO_FORMAT_NV12, 3, 2},  {"i420", SPA_VIDEO_FORMAT_I420, 3, 2},
     {"grey", SPA_VIDEO_FORMAT_GRAY8, 2, 2}, {"rgb", SPA_VIDEO_FORMAT_RGB, 6, 6},
-    {"bgr", SPA_VIDEO_FORMAT_BGR, 6, 6},    {"mjpg", SPA_VIDEO_FORMAT_ENCODED, 4, 0},
+    {"bgr", SPA_VIDEO_FORMAT_BGR, 6, 6},    {"mjpg", SPA_VIDEO_FORMAT_ENCODED, 16, 0},
     {"rgbx", SPA_VIDEO_FORMAT_RGBx, 8, 8},  {"rgba", SPA_VIDEO_FORMAT_RGBA, 8, 8},
     {"xrgb", SPA_VIDEO_FORMAT_xRGB, 8, 8},  {"argb", SPA_VIDEO_FORMAT_ARGB, 8, 8},
     {"bgrx", SPA_VIDEO_FORMAT_BGRx, 8, 8},  {"bgra", SPA_VIDEO_FORMAT_BGRA, 8, 8},
@@ -62,7 +63,7 @@ struct camera {
     unsigned fps;
     uint8_t *pictures; /* of the first size */
     size_t n_bytes;    /* all of them */
-    bool short_file, malformed;
+    bool short_file, malformed, rateless;
     bool streams, stalled;
     char damage[16], pts[16];
     long every; /* Nth picture is damaged */
@@ -181,8 +182,9 @@ static uint32_t make_offers(const struct camera *c, struct spa_pod_builder *b,
         else
             spa_pod_builder_add(b, SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
                                 SPA_FORMAT_VIDEO_format, SPA_POD_Id(c->kind->video), 0);
-        spa_pod_builder_add(b, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&c->sizes[i]),
-                            SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate), 0);
+        spa_pod_builder_add(b, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&c->sizes[i]), 0);
+        if (!c->rateless)
+            spa_pod_builder_add(b, SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate), 0);
         ret[i] = spa_pod_builder_pop(b, &f);
     }
     return (uint32_t)c->n_sizes;
@@ -344,6 +346,10 @@ static struct pw_properties *take_options(struct camera *c, int argc, char **arg
 
         if (!strcmp(argv[i], "--short-file")) {
             c->short_file = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--rateless")) {
+            c->rateless = true;
             continue;
         }
         if (!strcmp(argv[i], "--malformed")) {

@@ -54,6 +54,21 @@ END
     [ "$(grep -c 'does not list' out)" = 2 ] && ok || bad "the camera is not listed either"
 }
 
+# By libcamera, a camera has no path, but numbers of devices.
+test_libcamera() {
+    bare
+    camera 'minor 3'
+    loopback 9 bilatcam 'caps output'
+    plug_in other yuy2 64x48 pictures --property 'device.devids=[ 25 2590 ]'
+    status 0 'another camera'
+    grep -q 'does not list /dev/video0' out && ok || bad "another camera is taken for it"
+    unplug
+    plug_in webcam yuy2 64x48 pictures --property 'device.devids=[ 260 259 ]'
+    status 0 'a camera by libcamera'
+    ! grep -q 'does not list' out && ok || bad "it is listed"
+    unplug
+}
+
 test_own_camera() {
     whole
     start_camera "${scene[@]}" -o 'pipewire:My camera'

@@ -113,6 +113,13 @@ END
     wait_for said "'cam' gives no pictures; waiting" && ok || bad "what is no JPEG"
     stop_camera
     unplug
+    # As of libcamera: all of the buffer, which is larger than any JPEG.
+    run 0 "$bilatcam" -i test:noise=0 --size 320x240 --filter none --frames 1 -o picture.jpg
+    python3 -c 'd = open("picture.jpg", "rb").read(); open("long.jpg", "wb").write(d.ljust(400000))'
+    plug_in cam mjpg 320x240 long.jpg
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o null:
+    expect err ' 0 damaged' "a JPEG in a full buffer"
+    unplug
 }
 
 test_unknown_format() {
@@ -274,6 +281,11 @@ test_size() {
     expect err 'gives no 130x100: using 128x96' "the nearest size"
     run 0 "$bilatcam" -i pipewire: --size 64x48 --fps 10 --filter none --frames 2 -o null:
     expect err 'gives no 10 fps at 64x48: using 30 fps' "the rate"
+    unplug
+    plug_in cam yuy2 64x48 yuy2 --rateless
+    run 0 "$bilatcam" -i pipewire: --size 64x48 --fps 10 --filter none --frames 2 -o out.y4m
+    expect err 'does not tell its frame rate, which may not be 10 fps' "no rate"
+    expect out.y4m 'F0:0' "what a file tells of it"
     unplug
     plug_in cam yuy2 63x48 yuy2
     refused 1 "'cam' gives no size that can be used: an even width" \
