@@ -3,6 +3,8 @@
 
 add pipewire-camera     systemd         pipewire_camera
 add pipewire-replug     systemd         pipewire_replug
+add pipewire-libcamera  systemd         pipewire_libcamera
+add libcamera-replug    systemd         libcamera_replug
 
 pipewire_lists_camera() {
     pw-dump > nodes.log 2>&1 && grep -q '"api.v4l2.path": "'"$(realpath "$camera")"'"' nodes.log
@@ -12,15 +14,30 @@ need_pipewire() {
     command -v wireplumber > /dev/null && command -v pw-dump > /dev/null || skip "no PipeWire here"
 }
 
-# A session of its own, with what udev knows of the machine's devices.
+# start_pipewire [COMMAND...]: a session of its own, with what udev knows of the machine's devices.
+# COMMAND runs the programs.
 start_pipewire() {
     export XDG_RUNTIME_DIR=$PWD/run DBUS_SESSION_BUS_ADDRESS=unix:path=$PWD/run/bus
     mkdir -m 700 run
     dbus-daemon --session --nofork --nopidfile --address="$DBUS_SESSION_BUS_ADDRESS" > bus.log 2>&1 &
     wait_for "the bus" test -S run/bus
-    pipewire > pipewire.log 2>&1 &
+    start_daemons "$@"
+}
+
+start_daemons() {
+    "$@" pipewire > pipewire.log 2>&1 &
+    pipewire_pid=$!
     wait_for "PipeWire" test -S run/pipewire-0
-    wireplumber > wireplumber.log 2>&1 &
+    "$@" wireplumber > wireplumber.log 2>&1 &
+    wireplumber_pid=$!
+}
+
+# restart_pipewire [COMMAND...]: as the user's services do, whatever has become of it.
+restart_pipewire() {
+    kill -KILL "$wireplumber_pid" "$pipewire_pid" 2> /dev/null || true
+    wait "$wireplumber_pid" "$pipewire_pid" || true
+    rm run/pipewire-0
+    start_daemons "$@"
 }
 
 pipewire_camera() {
@@ -48,6 +65,93 @@ pipewire_replug() {
     wait_for "the loss" says 1 'waiting for the camera'
     usb one picture 2
     cp 2.raw expected.raw
+    usb_plug one
+    wait_for "the camera's return" says 1 'is back'
+    wait_for "the other picture" shows_expected
+    stop_bilatcam
+    detail "$(tail -n 1 bilatcam.log)"
+}
+
+# --- libcamera -----------------------------------------------------------------------
+
+# Sets $root, which has a newer PipeWire. libcamera names a camera by what the firmware calls the
+# controller that it is plugged into, and usbip's controller is unknown to the firmware.
+need_libcamera() {
+    # shellcheck disable=SC1091
+    root=$(. /run/vm/settings && printf '%s\n' "$machine/libcamera")
+    [ -d "$root" ] || skip "no PipeWire with libcamera: prepare could not get it from Debian 13"
+    mkdir -p "$root$PWD" "$root"/sys/{bus,class,dev,devices,firmware_node}
+    printf '%s\n' '\_SB_.PCI0.XHC_' > "$root/sys/firmware_node/path"
+}
+
+# in_root PROGRAM: with its own files, and this machine's devices and folder of the case.
+in_root() {
+    # shellcheck disable=SC2016 # the inner shell expands these
+    exec unshare --mount bash -ec 'for dir in /dev /proc /run /sys/{bus,class,dev,devices} "$PWD"; do
+            mount --rbind "$dir" "$1$dir"
+        done
+        exec unshare --root="$1" --wd="$PWD" "$2"' bash "$root" "$1"
+}
+
+# Or the session manager would take a camera of Video4Linux by that.
+prefer_libcamera() {
+    export XDG_CONFIG_HOME=$PWD/config
+    mkdir -p config/wireplumber/wireplumber.conf.d
+    echo 'wireplumber.profiles = { main = { monitor.v4l2 = disabled } }' \
+        > config/wireplumber/wireplumber.conf.d/cameras.conf
+}
+
+pipewire_lists_libcamera() {
+    pw-dump > nodes.log 2>&1 && grep -q '"factory.name": "api.libcamera.source"' nodes.log
+}
+
+# What people see of it, and sets $name.
+check_libcamera_shown() {
+    "$bilatcam" --list-devices > list.log 2>&1
+    name=$(sed -n 's/^\(pipewire:libcamera_input[^ ]*\)  USB test camera  (camera)$/\1/p' list.log)
+    [ -n "$name" ] || fail "the camera is not in the list"
+    "$bilatcam" --doctor > doctor.log 2>&1 || true
+    grep -q "^ok  *PipeWire lists 'USB test camera': bilatcam --input pipewire: reads it" doctor.log ||
+        fail "the doctor does not show the camera"
+    ! grep -q "does not list $camera" doctor.log || fail "the doctor misses $camera in PipeWire"
+}
+
+# Plugs the camera in, and waits until PipeWire has it.
+start_libcamera() {
+    need_pipewire
+    need_libcamera
+    usb_start one
+    usb_pictures 640x480
+    usb one picture 1
+    usb_plug one
+    prefer_libcamera
+    start_pipewire in_root
+    wait_for "the camera in PipeWire" pipewire_lists_libcamera
+}
+
+pipewire_libcamera() {
+    local name jpeg
+    start_libcamera
+    check_libcamera_shown
+    start_picture mjpg 640x480 -i "pipewire:USB test camera"
+    stop_bilatcam
+    jpeg=$(tail -n 1 bilatcam.log)
+    wait_for "the camera to rest" grep -q '^stopped' one.log
+    start_picture yuyv 640x480 -i "$name"
+    stop_bilatcam
+    ! grep -q ' [1-9][0-9]* damaged' bilatcam.log || fail "damaged pictures"
+    detail "$name; mjpg: ${jpeg#*: }; yuyv: $(tail -n 1 bilatcam.log | cut -d ' ' -f 2-)"
+}
+
+# Debian 13's libcamera, 0.4, ends the daemon when a camera goes away.
+libcamera_replug() {
+    start_libcamera
+    start_picture mjpg 640x480 -i "pipewire:USB test camera"
+    usb one unplug
+    wait_for "the loss" says 1 'waiting for the camera'
+    usb one picture 2
+    cp 2.raw expected.raw
+    restart_pipewire in_root
     usb_plug one
     wait_for "the camera's return" says 1 'is back'
     wait_for "the other picture" shows_expected
