@@ -139,7 +139,7 @@ static bool read_without_fourth(struct pipewire_copy *c, const struct part *p, s
     return true;
 }
 
-/* libcamera tells the size of the buffer, whatever that of the JPEG in it is. */
+/* What is told may be the size of the buffer, as by libcamera: more than any JPEG has. */
 static bool read_jpeg(struct pipewire_copy *c, const struct part *p)
 {
     c->frame.bytes = p->size < c->capacity ? p->size : c->capacity;

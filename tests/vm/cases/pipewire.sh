@@ -143,7 +143,8 @@ pipewire_libcamera() {
     detail "$name; mjpg: ${jpeg#*: }; yuyv: $(tail -n 1 bilatcam.log | cut -d ' ' -f 2-)"
 }
 
-# Debian 13's libcamera, 0.4, ends the daemon when a camera goes away.
+# libcamera 0.4 may end the daemon when a camera that gives pictures goes away: in any case a new one
+# is started.
 libcamera_replug() {
     start_libcamera
     start_picture mjpg 640x480 -i "pipewire:USB test camera"
