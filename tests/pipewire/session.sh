@@ -105,6 +105,9 @@ camera_is() { [ "$(property node.name)" = "$1" ]; }
 
 descriptors() { find "/proc/$camera_pid/fd" -type l | wc -l; }
 
+# has_descriptors N: at most.
+has_descriptors() { [ "$(descriptors)" -le "$1" ]; }
+
 # expect_growth FILE
 expect_growth() {
     grown_from=$(stat -c %s "$1")

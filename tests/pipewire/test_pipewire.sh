@@ -217,8 +217,6 @@ test_other_wishes() {
     stop_camera
 }
 
-has_descriptors() { [ "$(descriptors)" -le "$1" ]; }
-
 test_daemon_ends() {
     local before i
     start_camera "${scene[@]}" -o pipewire:
