@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "source/camera.h"
-#include "source/wishes.h"
+#include "source/live.h"
 #include "v4l2/hints.h"
 #include "v4l2/node.h"
 

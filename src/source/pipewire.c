@@ -19,7 +19,7 @@
 #include "source/pipewire_camera.h"
 #include "source/pipewire_picture.h"
 #include "source/source.h"
-#include "source/wishes.h"
+#include "source/live.h"
 
 #define START_NS (5 * NS_PER_S)   /* to the first frame */
 #define STATIC_NS (10 * NS_PER_S) /* between those of a screen that stands still */

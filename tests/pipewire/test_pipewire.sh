@@ -207,7 +207,7 @@ test_two_readers() {
 }
 
 # The size and the format are the camera's.
-test_other_wishes() {
+test_other_requests() {
     start_camera "${scene[@]}" -o pipewire:
     start_reader one --format yuy2 --pictures 100000
     timeout 5 "$reader" bilatcam --size 128x96 >other 2>&1

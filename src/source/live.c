@@ -1,4 +1,4 @@
-#include "source/wishes.h"
+#include "source/live.h"
 
 #include "base/clock.h"
 #include "base/log.h"
