@@ -13,9 +13,10 @@ static void on_error(void *data, uint32_t id, int seq, int res, const char *mess
     struct pipewire_connection *c = data;
 
     (void)seq;
-    (void)message;
-    /* The others are about an object of ours, of which its own events tell. */
-    if (id != PW_ID_CORE || res != -EPIPE)
+    /* With these words the library tells that it has closed the connection, whatever the reason:
+     * the daemon went, or what it sent could not be read. Other errors are about an object of ours,
+     * of which its own events tell. */
+    if (id != PW_ID_CORE || (res != -EPIPE && strcmp(message, "connection error") != 0))
         return;
     c->lost = true;
     event_ring(c->event_fd);
@@ -49,10 +50,14 @@ static int make(struct pipewire_connection *c)
     /* Without it the client asks for real-time priority, over a bus. */
     struct pw_properties *const properties = pw_properties_new("module.rt", "false", NULL);
 
-    c->loop = pw_thread_loop_new("pipewire", NULL);
-    if (!c->loop || !properties) {
-        pw_properties_free(properties);
+    if (!properties)
         return -ENOMEM;
+    c->loop = pw_thread_loop_new("pipewire", NULL);
+    if (!c->loop) {
+        const int r = errno ? -errno : -ENOMEM;
+
+        pw_properties_free(properties);
+        return r == -ENOENT ? -ELIBACC : r; /* a plugin of it */
     }
     c->context = pw_context_new(pw_thread_loop_get_loop(c->loop), properties, 0);
     if (!c->context)
@@ -95,7 +100,22 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
         return error_set(err, -ENODEV,
                          "PipeWire does not run in this session: try systemctl --user start "
                          "pipewire wireplumber");
+    if (r == -ELIBACC)
+        return error_set(err, r,
+                         "cannot use PipeWire: its plugins are not installed (Debian's package is "
+                         "libspa-0.2-modules)");
     return r ? error_set(err, r, "cannot use PipeWire: %s", strerror(-r)) : 0;
+}
+
+void pipewire_end_stream(struct pipewire_connection *c, struct pw_stream *stream)
+{
+    pipewire_lock(c);
+    (void)pw_stream_disconnect(stream); /* now nothing more is queued for the loop */
+    pipewire_unlock(c);
+    pw_thread_loop_stop(c->loop); /* after what is queued */
+    pipewire_lock(c);
+    pw_stream_destroy(stream);
+    pipewire_unlock(c);
 }
 
 void pipewire_disconnect(struct pipewire_connection *c)

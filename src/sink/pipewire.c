@@ -142,11 +142,8 @@ static int pipewire_close(struct sink *s, struct error *err)
     (void)err;
     if (!p)
         return 0;
-    if (p->stream) {
-        pipewire_lock(&p->connection);
-        pw_stream_destroy(p->stream);
-        pipewire_unlock(&p->connection);
-    }
+    if (p->stream)
+        pipewire_end_stream(&p->connection, p->stream);
     pipewire_disconnect(&p->connection);
     free(p);
     return 0;

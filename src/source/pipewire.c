@@ -139,11 +139,8 @@ static void pipewire_close(struct source *s)
 
     if (!p)
         return;
-    if (p->stream) {
-        pipewire_lock(&p->connection);
-        pw_stream_destroy(p->stream);
-        pipewire_unlock(&p->connection);
-    }
+    if (p->stream)
+        pipewire_end_stream(&p->connection, p->stream);
     pipewire_nodes_finish(&p->nodes);
     pipewire_disconnect(&p->connection);
     pipewire_copy_finish(&p->copy);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The virtual camera of PipeWire, with a real daemon.
-# Usage: test_pipewire.sh READER BILATCAM
+# Usage: test_pipewire.sh READER BILATCAM; SLOW_LOOP names the library of slow_loop.c
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 # shellcheck source=tests/pipewire/session.sh
 . "$(dirname "$0")/session.sh"
@@ -234,6 +234,43 @@ test_daemon_ends() {
     stop_camera
 }
 
+# On a machine with too much to do what the library has left to call comes late, and where the stream
+# was gone by then, the program crashed. The C library fills what is freed.
+test_late_calls() {
+    [ -n "${SLOW_LOOP-}" ] || return 0
+    LD_PRELOAD=$SLOW_LOOP SLOW_LOOP_WHILE=$dir/slow MALLOC_PERTURB_=165 \
+        start_camera "${scene[@]}" --wait -o pipewire:
+    start_reader one --pictures 100000
+    touch slow
+    sleep 0.5
+    end_session
+    wait_for said 'PipeWire has ended; pictures are dropped' && ok || bad "the end is not told"
+    end_reader
+    rm slow
+    start_session
+    wait_for said 'bilatcam \(PipeWire\) can be used' && ok || bad "the start is not told"
+    start_reader one --pictures 100000
+    touch slow
+    sleep 0.5
+    stop_camera
+    end_reader
+    rm slow
+}
+
+# A connection that breaks is one that is lost, whatever broke it.
+test_no_descriptors() {
+    local limit
+    start_camera "${scene[@]}" --wait -o pipewire:
+    wait_until camera_is bilatcam || bad "no camera"
+    limit=$(prlimit --pid "$camera_pid" --nofile --noheadings --output SOFT,HARD --raw | tr ' ' :)
+    prlimit --pid "$camera_pid" --nofile="3:${limit#*:}"
+    timeout 20 "$reader" bilatcam --pictures 5 >got 2>&1 </dev/null # its memory cannot be shared
+    prlimit --pid "$camera_pid" --nofile="$limit"
+    wait_for said 'bilatcam \(PipeWire\) can be used' && ok || bad "no new camera"
+    gets 5
+    stop_camera
+}
+
 test_session_manager_ends() {
     start_camera "${scene[@]}" -o pipewire:
     gets 5
@@ -265,6 +302,8 @@ test_no_daemon() {
     wait_for said 'bilatcam \(PipeWire\) can be used' && ok || bad "it is not found"
     gets 5
     stop_camera
+    SPA_PLUGIN_DIR=/nonexistent "$bilatcam" "${scene[@]}" -o pipewire: >out 2>err
+    expect err 'its plugins are not installed' "no plugins"
     env -u XDG_RUNTIME_DIR "$bilatcam" "${scene[@]}" -o pipewire: >out 2>err
     expect err 'PipeWire does not run' "no XDG_RUNTIME_DIR"
 }
