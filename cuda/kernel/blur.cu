@@ -24,159 +24,45 @@
  * one of each, and copies it before every product. */
 #include "cuda/kernel/blur_params.h"
 #include "cuda/kernel/blur_products.cuh"
+#include "cuda/kernel/blur_tile.cuh"
 #include "cuda/kernel/kernels.h"
 
-#define WARP 32
-#define ROWS 16        /* of a warp */
-#define WARPS 4        /* of a block, one above the other */
-#define TILE_BYTES 128 /* of a row, which a warp filters */
-#define PIECE 16       /* bytes that are moved at once */
-#define PIECES 16      /* of a row at most */
-#define ROWS_AT_ONCE (WARPS * WARP / PIECES)
-
-/* A block's shared memory. Eight rows of a tile lie in different banks. */
-template <int STEPS> struct alignas(16) block_memory {
-    static constexpr int rows = ROWS * (WARPS + STEPS - 1);
-    static constexpr int stride = TILE_BYTES + 2 * PIECE * (STEPS - 1) + PIECE;
-
-    uint8_t tile[rows][stride];
-    uint32_t table[BLUR_AXES][32 * STEPS];
-    float centre[BLUR_AXES];
-
-    /* Weights on @axis from the middle on. */
-    __device__ __forceinline__ const uint32_t *weights(int axis) const
-    {
-        return table[axis] + 16 * STEPS;
-    }
-};
-
-/* Outside of the picture: what the nearest 16 bytes of a row have for those from @at on. */
-static __device__ __forceinline__ void repeat_edge(const blur_plane &q, uint32_t word[4], int at)
-{
-    const int last = (q.bytes - 1) / 4 - at / 4; /* word that has the last sample */
-    uint32_t edge = __byte_perm(word[0], 0, q.before);
-
-    if (at >= 0) {
-        const int k = (q.bytes - 1) / 4 % 4;
-        const uint32_t w = k & 2 ? k & 1 ? word[3] : word[2] : k & 1 ? word[1] : word[0];
-
-        edge = __byte_perm(w, 0, q.behind);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        word[i] = at < 0 || i > last ? edge
-                  : i == last        ? __byte_perm(word[i], 0, q.last_word)
-                                     : word[i];
-}
-
-/* Moves a piece into the tile; it is there after wait_for_pieces(). */
-static __device__ __forceinline__ void move_piece(uint8_t *to, const uint8_t *from)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
-    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
-#else
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(to))),
-        "l"(from)
-        : "memory");
-#endif
-}
-
-static __device__ __forceinline__ void wait_for_pieces()
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-/* A thread's pieces of a tile, in one column of it. */
-struct pieces {
-    int column, at, last; /* in the tile; in the picture's row; and where its last piece is */
-    int row, rows;        /* the first of every ROWS_AT_ONCE, of all to fill */
-
-    /* The tile's middle begins at byte @x, with @margin bytes on either side. */
-    __device__ __forceinline__ pieces(const blur_plane &q, int margin, int x)
-        : column(threadIdx.x % PIECES * PIECE), at(x - margin + column),
-          last((q.bytes - 1) & -PIECE), row(threadIdx.y * (WARP / PIECES) + threadIdx.x / PIECES),
-          rows(column < TILE_BYTES + 2 * margin ? WARPS * ROWS + 2 * q.reach : 0)
-    {
-    }
-
-    /* The tile's middle begins at row @y. */
-    template <int STEPS>
-    __device__ __forceinline__ void move(block_memory<STEPS> &shared, const blur_plane &q,
-                                         int y) const
-    {
-        const uint8_t *from = q.in + min(max(at, 0), last);
-
-        asm volatile("" : "+l"(from)); /* or it is formed for each piece */
-        if (rows == 0)
-            return;
-#pragma unroll
-        for (int k = 0; k < block_memory<STEPS>::rows; k += ROWS_AT_ONCE) {
-            const int i = row + k, picture_row = min(max(y + i - q.reach, 0), q.rows - 1);
-
-            if (k < WARPS * ROWS || i < rows)
-                move_piece(&shared.tile[i][column],
-                           from + size_t(uint32_t(picture_row)) * q.stride_in);
-        }
-    }
-
-    /* Those that are not whole in the picture, once they are there. */
-    template <int STEPS>
-    __device__ __forceinline__ void repeat_edges(block_memory<STEPS> &shared,
-                                                 const blur_plane &q) const
-    {
-        if (at >= 0 && at < last)
-            return;
-#pragma unroll 1
-        for (int i = row; i < rows; i += ROWS_AT_ONCE) {
-            uint4 &piece = *reinterpret_cast<uint4 *>(&shared.tile[i][column]);
-            uint32_t word[4] = {piece.x, piece.y, piece.z, piece.w};
-
-            repeat_edge(q, word, at);
-            piece = make_uint4(word[0], word[1], word[2], word[3]);
-        }
-    }
-};
-
 /* By a thread of each warp: threads that ask for different constants wait for each other. */
-template <int STEPS>
-static __device__ __forceinline__ void copy_tables(block_memory<STEPS> &shared,
-                                                   const blur_params &p, int axes)
+template <class M>
+static __device__ __forceinline__ void copy_tables(M &shared, const blur_params &p)
 {
-    constexpr int quads = 8 * STEPS; /* of a table */
+    constexpr int quads = 8 * M::steps; /* of a table */
+    constexpr int axes = M::packed ? 2 : BLUR_AXES;
 
     if (threadIdx.x)
         return;
     if (threadIdx.y < axes)
         shared.centre[threadIdx.y] = p.centre[threadIdx.y];
 #pragma unroll
-    for (int axis = 0; axis < BLUR_AXES; axis++)
+    for (int axis = 0; axis < axes; axis++)
 #pragma unroll
         for (int k = 0; k < quads / WARPS; k++) {
             const int i = threadIdx.y * (quads / WARPS) + k;
 
-            if (axis < axes)
-                reinterpret_cast<uint4 *>(shared.table[axis])[i] =
-                    reinterpret_cast<const uint4 *>(p.table[axis] + BLUR_MIDDLE - 16 * STEPS)[i];
+            reinterpret_cast<uint4 *>(shared.table[axis])[i] =
+                reinterpret_cast<const uint4 *>(p.table[axis] + BLUR_MIDDLE - 16 * M::steps)[i];
         }
 }
 
 /* A warp's weights as they stand left of columns of samples: the sums of 16 rows, the first of
  * which reaches up to the first sample. A lane has the means of rows lane / 4 and 8 further. */
-template <int STEPS> struct left_factor {
-    uint32_t weights[STEPS][4];
+template <class M> struct left_factor {
+    uint32_t weights[M::steps][4];
     float scale[2];
     float centre[4]; /* what sums begin with */
 
-    __device__ __forceinline__ left_factor(const block_memory<STEPS> &shared, const blur_params &p,
-                                           const blur_plane &q, bool packed, int y)
+    __device__ __forceinline__ left_factor(const M &shared, const blur_params &p,
+                                           const blur_plane &q, int y)
     {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const int row = threadIdx.x / 4 + 8 * i;
-            const int axis = packed ? BLUR_OF_EACH : y + row == q.rows - 1 ? q.last : q.axis;
+            const int axis = M::packed ? BLUR_OF_EACH : y + row == q.rows - 1 ? q.last : q.axis;
             const volatile uint32_t *const at =
                 shared.weights(axis) + threadIdx.x % 4 * 2 - q.reach - row;
 
@@ -184,7 +70,7 @@ template <int STEPS> struct left_factor {
             for (int j = 0; j < 2; j++)
                 centre[2 * i + j] = *static_cast<const volatile float *>(&shared.centre[axis]);
 #pragma unroll
-            for (int s = 0; s < STEPS; s++)
+            for (int s = 0; s < M::steps; s++)
 #pragma unroll
                 for (int j = 0; j < 2; j++)
                     weights[s][i + 2 * j] = at[16 * s + 8 * j];
@@ -242,15 +128,13 @@ static __device__ __forceinline__ uint32_t four_bytes(float a, float b, float c,
 }
 
 /* A warp's part of a tile. */
-template <int STEPS> struct warp_part {
-    const left_factor<STEPS> &a;
+template <class M> struct warp_part {
+    const left_factor<M> &a;
     const half *samples; /* at this lane's row of 16 and its 8 of 16 pairs */
 
     __device__ __forceinline__ void load(uint32_t pairs[4], int s, int column) const
     {
-        constexpr int stride = block_memory<STEPS>::stride / sizeof(half);
-
-        load_turned(pairs, samples + s * ROWS * stride + column);
+        load_turned(pairs, samples + s * ROWS * M::stride / int(sizeof(half)) + column);
     }
 
     /* The means of 16 columns of each of two kinds, from @column on, as left factors. */
@@ -259,7 +143,7 @@ template <int STEPS> struct warp_part {
         float sum[2][2][4];
 
 #pragma unroll
-        for (int s = 0; s < STEPS; s++) {
+        for (int s = 0; s < M::steps; s++) {
             uint32_t m[4];
 
             load(m, s, column);
@@ -283,7 +167,7 @@ template <int STEPS> struct warp_part {
         float even[2][4], odd[2][4];
 
 #pragma unroll
-        for (int s = 0; s < STEPS; s++) {
+        for (int s = 0; s < M::steps; s++) {
             uint32_t m[4];
 
             load(m, s, column);
@@ -326,8 +210,26 @@ static __device__ __forceinline__ void mean_rows(float sum[2][4], const uint32_t
         }
 }
 
-/* A row that a lane stores, from byte @x on. */
-struct lane_row {
+static __device__ __forceinline__ void store_if(bool yes, uint32_t *to, uint32_t word)
+{
+    asm volatile(
+        "{ .reg .pred yes; setp.ne.s32 yes, %0, 0; @yes st.global.u32 [%1], %2; }" ::"r"(int(yes)),
+        "l"(__cvta_generic_to_global(to)), "r"(word)
+        : "memory");
+}
+static __device__ __forceinline__ void store_if(bool yes, uint2 *to, uint2 words)
+{
+    asm volatile(
+        "{ .reg .pred yes; setp.ne.s32 yes, %0, 0; @yes st.global.v2.u32 [%1], {%2, %3}; }" ::"r"(
+            int(yes)),
+        "l"(__cvta_generic_to_global(to)), "r"(words.x), "r"(words.y)
+        : "memory");
+}
+
+/* A row that a lane stores, from byte @x on. The compiler moves nothing past a branch. Without one
+ * it has products of many columns under way at once, which takes registers; where they are @SCARCE,
+ * it shall not. */
+template <bool SCARCE> struct lane_row {
     uint8_t *to;
     int left; /* bytes from there to the end of the row; none of one that is not stored */
 
@@ -338,21 +240,26 @@ struct lane_row {
     }
     template <typename T> __device__ __forceinline__ void put(int at, T words) const
     {
-        if (at < left)
-            *reinterpret_cast<T *>(to + at) = words;
+        T *const place = reinterpret_cast<T *>(to + at);
+
+        if (!SCARCE)
+            store_if(at < left, place, words);
+        else if (at < left)
+            *place = words;
     }
 };
 
-/* Two kinds in a plane: a lane has 8 bytes of each 32. */
-template <int STEPS, int N>
-static __device__ __forceinline__ void filter_pairs(const block_memory<STEPS> &shared,
-                                                    const blur_params &p, const blur_plane &q,
-                                                    const warp_part<STEPS> &part, int x, int y)
+/* Two kinds in a plane: a lane has 8 bytes of each 32. @N: steps of rows. */
+template <int N, class M>
+static __device__ __forceinline__ void filter_pairs(M &shared, const tile_source<M> &source,
+                                                    const blur_params &p, const warp_part<M> &part,
+                                                    int x, int y)
 {
-    constexpr int columns = TILE_BYTES / 32;
+    constexpr int columns = M::bytes / 32;
+    const blur_plane &q = source.q;
     const right_factor<N, 8> even(shared.weights(q.along[0])), odd(shared.weights(q.along[1]));
     const int at = x + threadIdx.x % 4 * 8, row = y + threadIdx.x / 4;
-    const lane_row out[2] = {lane_row(q, at, row), lane_row(q, at, row + 8)};
+    const lane_row<M::scarce> out[2] = {{q, at, row}, {q, at, row + 8}};
     uint32_t mean[2][columns + N - 1][4];
 
 #pragma unroll
@@ -360,6 +267,7 @@ static __device__ __forceinline__ void filter_pairs(const block_memory<STEPS> &s
         const int n = s - (N - 1);
         float e[2][4], o[2][4];
 
+        source.wait(shared, 32 * s);
         part.mean_pairs(mean[0][s], mean[1][s], 16 * s);
         if (n < 0)
             continue;
@@ -377,19 +285,21 @@ static __device__ __forceinline__ void filter_pairs(const block_memory<STEPS> &s
 }
 
 /* One kind: a lane has 4 bytes of each 16. */
-template <int STEPS, int N>
-static __device__ __forceinline__ void filter_one(const block_memory<STEPS> &shared,
-                                                  const blur_params &p, const blur_plane &q,
-                                                  const warp_part<STEPS> &part, int x, int y)
+template <int N, class M>
+static __device__ __forceinline__ void filter_one(M &shared, const tile_source<M> &source,
+                                                  const blur_params &p, const warp_part<M> &part,
+                                                  int x, int y)
 {
-    constexpr int columns = TILE_BYTES / 16;
+    constexpr int columns = M::bytes / 16;
+    const blur_plane &q = source.q;
     const right_factor<N, 2> b(shared.weights(q.along[0]));
     const int at = x + threadIdx.x % 4 * 4, row = y + threadIdx.x / 4;
-    const lane_row out[2] = {lane_row(q, at, row), lane_row(q, at, row + 8)};
+    const lane_row<M::scarce> out[2] = {{q, at, row}, {q, at, row + 8}};
     uint32_t mean[columns + N - 1][4];
 
 #pragma unroll
     for (int s = 0; s < columns + N - 1; s += 2) {
+        source.wait(shared, 16 * s);
         part.mean_both(mean + s, 8 * s);
 #pragma unroll
         for (int n = max(s - (N - 1), 0); n < s + 2 - (N - 1); n++) {
@@ -407,56 +317,58 @@ static __device__ __forceinline__ void filter_one(const block_memory<STEPS> &sha
     }
 }
 
-/* @PACKED: Y, U and V are in one plane, of which everything is a constant then. */
 template <int STEPS, bool PACKED>
-static __global__ void __launch_bounds__(WARPS *WARP, STEPS <= 3 ? 4 : 3)
+static __global__ void __launch_bounds__(THREADS, PACKED      ? 2
+                                                  : STEPS > 3 ? 3
+                                                              : 4)
     blur_kernel(const __grid_constant__ blur_params p)
 {
-    __shared__ block_memory<STEPS> shared;
+    using memory = block_memory<STEPS, PACKED>;
+    __shared__ memory shared;
     const blur_plane &q = p.plane[PACKED ? 0 : blockIdx.z];
-    const int x = blockIdx.x * TILE_BYTES, tile_y = q.begin + blockIdx.y * (WARPS * ROWS);
+    const int x = blockIdx.x * memory::bytes, tile_y = q.begin + blockIdx.y * (WARPS * ROWS);
     const int strip = threadIdx.y * ROWS, y = tile_y + strip;
+    const tile_source<memory> source = {q, x - memory::margin, tile_y - q.reach};
 
     if (x >= q.bytes || tile_y >= q.end)
         return;
-
-    const pieces mine(q, PIECE * (PACKED ? STEPS - 1 : STEPS / 2), x);
-
-    mine.move<STEPS>(shared, q, tile_y);
-    copy_tables<STEPS>(shared, p, PACKED ? 2 : 3);
-    wait_for_pieces();
-    mine.repeat_edges<STEPS>(shared, q);
+    source.move(shared);
+    copy_tables(shared, p);
     __syncthreads();
-    if (y >= q.end)
-        return;
 
-    const left_factor<STEPS> a(shared, p, q, PACKED, y);
-    const warp_part<STEPS> part = {
+    const left_factor<memory> a(shared, p, q, y);
+    const warp_part<memory> part = {
         a, reinterpret_cast<const half *>(
                &shared.tile[strip + threadIdx.x % 16][threadIdx.x / 16 * 16])};
 
     if (PACKED)
-        filter_pairs<STEPS, STEPS>(shared, p, q, part, x, y);
+        filter_pairs<STEPS>(shared, source, p, part, x, y);
     else if (q.pairs)
-        filter_pairs<STEPS, STEPS / 2 + 1>(shared, p, q, part, x, y);
+        filter_pairs<STEPS / 2 + 1>(shared, source, p, part, x, y);
     else
-        filter_one<STEPS, STEPS / 2 * 2 + 1>(shared, p, q, part, x, y);
+        filter_one<STEPS / 2 * 2 + 1>(shared, source, p, part, x, y);
+}
+
+template <int STEPS, bool PACKED>
+static void launch(const blur_params &b, int rows, cudaStream_t stream)
+{
+    constexpr int bytes = block_memory<STEPS, PACKED>::bytes;
+
+    blur_kernel<STEPS, PACKED><<<dim3((b.plane[0].bytes + bytes - 1) / bytes,
+                                      (rows + WARPS * ROWS - 1) / (WARPS * ROWS), b.planes),
+                                 dim3(WARP, WARPS), 0, stream>>>(b);
 }
 
 extern "C" cudaError_t blur_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    static void (*const kernels[][2])(blur_params) = {
-        {blur_kernel<2, false>, blur_kernel<2, true>},
-        {blur_kernel<3, false>, blur_kernel<3, true>},
-        {blur_kernel<4, false>, blur_kernel<4, true>},
-        {blur_kernel<5, false>, blur_kernel<5, true>}};
-    const int rows = p->row_end - p->row_begin;
+    static void (*const launches[][2])(const blur_params &, int,
+                                       cudaStream_t) = {{launch<2, false>, launch<2, true>},
+                                                        {launch<3, false>, launch<3, true>},
+                                                        {launch<4, false>, launch<4, true>},
+                                                        {launch<5, false>, launch<5, true>}};
     blur_params b;
 
     blur_params_init(&b, p);
-    kernels[BLUR_STEPS(p->radius) - 2]
-           [p->packed]<<<dim3((b.plane[0].bytes + TILE_BYTES - 1) / TILE_BYTES,
-                              (rows + WARPS * ROWS - 1) / (WARPS * ROWS), b.planes),
-                         dim3(WARP, WARPS), 0, stream>>>(b);
+    launches[BLUR_STEPS(p->radius) - 2][p->packed](b, p->row_end - p->row_begin, stream);
     return cudaGetLastError();
 }
