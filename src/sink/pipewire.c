@@ -169,6 +169,12 @@ static int choose_name(struct pipewire *p, const struct sink_config *config, cha
     return 0;
 }
 
+/* In planes of other sizes GStreamer has longer rows than are told to it, and shows black. */
+static bool all_agree_on_planes(const struct frame *picture)
+{
+    return picture->width % 8 == 0 && picture->height % 2 == 0;
+}
+
 /* The sink takes what filters give: what readers want is known only when they come. */
 static int choose_picture(struct pipewire *p, const struct sink_config *config, struct error *err)
 {
@@ -186,6 +192,10 @@ static int choose_picture(struct pipewire *p, const struct sink_config *config, 
         log_info("browsers take no PipeWire camera of more than %dx%d: --size makes pictures "
                  "smaller",
                  PIPEWIRE_MAX_BROWSER_SIDE, PIPEWIRE_MAX_BROWSER_SIDE);
+    if (config->format == FRAME_I420 && !all_agree_on_planes(picture))
+        log_info("programs that use GStreamer show a PipeWire camera of %dx%d as black in yu12, "
+                 "not in yuyv",
+                 picture->width, picture->height);
     return 0;
 }
 
@@ -218,7 +228,8 @@ static int connect_stream(struct pipewire *p, const char *name, const char *inst
         return -errno;
     pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
     for (int i = 0; i < 2; i++)
-        if (p->format < 0 || p->format == (int)formats[i])
+        if (p->format < 0 ? formats[i] == FRAME_YUYV || all_agree_on_planes(&p->base.picture)
+                          : p->format == (int)formats[i])
             offers[n++] = pipewire_offer(&b, formats[i], &p->base.picture, p->fps);
     return pw_stream_connect(p->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
                              PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_ALLOC_BUFFERS, offers, n);

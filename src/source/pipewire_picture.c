@@ -104,22 +104,56 @@ static bool read_rows(const struct part *p, size_t at, size_t stride, uint8_t *t
     return true;
 }
 
+/* Where planes lie in a buffer, which has @size bytes of them. */
+struct planes {
+    size_t at[3], stride[3], size;
+};
+
 /* @stride is that of the first plane, and the others have their share of it; 0: rows follow without
- * a gap. The gap after the last row may be missing. */
-static bool read_planes(struct frame *f, const struct part *p, size_t stride)
+ * a gap. */
+static struct planes planes_by_stride(const struct frame *f, size_t stride)
 {
-    const size_t first = frame_row_bytes(f, 0);
-    size_t at = 0;
+    struct planes ret = {.size = 0};
 
     for (int i = 0; i < format_table[f->format].planes; i++) {
         const size_t bytes = frame_row_bytes(f, i);
-        const size_t plane_stride = stride ? stride * bytes / first : bytes;
+
+        ret.at[i] = ret.size;
+        ret.stride[i] = stride ? stride * bytes / frame_row_bytes(f, 0) : bytes;
+        ret.size += ret.stride[i] * (size_t)frame_plane_rows(f, i);
+    }
+    return ret;
+}
+
+/* As GStreamer has them, which tells no stride: rows of whole words of four bytes, and luma of an
+ * even number of rows where chroma follows. */
+static struct planes planes_of_gstreamer(const struct frame *f)
+{
+    struct planes ret = {.size = 0};
+    const int planes = format_table[f->format].planes;
+
+    for (int i = 0; i < planes; i++) {
         const int rows = frame_plane_rows(f, i);
 
-        if (!read_rows(p, at, plane_stride, f->plane[i], f->stride[i], bytes, rows))
-            return false;
-        at += plane_stride * (size_t)rows;
+        ret.at[i] = ret.size;
+        ret.stride[i] = (frame_row_bytes(f, i) + 3) / 4 * 4;
+        ret.size += ret.stride[i] * (size_t)(i == 0 && planes > 1 ? (rows + 1) / 2 * 2 : rows);
     }
+    return ret;
+}
+
+/* The gap after the last row may be missing. */
+static bool read_planes(struct frame *f, const struct part *p, size_t stride)
+{
+    const struct planes gstreamer = planes_of_gstreamer(f);
+    const bool told = stride && stride != gstreamer.stride[0];
+    const struct planes planes =
+        !told && p->size == gstreamer.size ? gstreamer : planes_by_stride(f, stride);
+
+    for (int i = 0; i < format_table[f->format].planes; i++)
+        if (!read_rows(p, planes.at[i], planes.stride[i], f->plane[i], f->stride[i],
+                       frame_row_bytes(f, i), frame_plane_rows(f, i)))
+            return false;
     return true;
 }
 
