@@ -46,10 +46,11 @@ struct pipewire {
     size_t size;         /* of such a picture */
     struct pw_buffer *buffers[MAX_BUFFERS];
     int n_buffers;
-    int failed;        /* negative errno: there is no memory for them */
-    int64_t t_free_ns; /* when one was free last, or when readers came */
-    int64_t pts;       /* of the last picture */
-    uint64_t seq;      /* of the next one */
+    struct pw_buffer *shown[2]; /* the last ones, which links name still, or NULL */
+    int failed;                 /* negative errno: there is no memory for them */
+    int64_t t_free_ns;          /* when one was free last, or when readers came */
+    int64_t pts;                /* of the last picture */
+    uint64_t seq;               /* of the next one */
 };
 
 /* --- what the daemon tells, with the loop locked --- */
@@ -76,7 +77,7 @@ static void ask_for_buffers(struct pipewire *p)
 
     params[0] = spa_pod_builder_add_object(
         &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(4, 2, MAX_BUFFERS), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_POD_CHOICE_RANGE_Int(6, 2, MAX_BUFFERS), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
         SPA_PARAM_BUFFERS_size, SPA_POD_Int((int)p->size), SPA_PARAM_BUFFERS_stride,
         SPA_POD_Int((int)p->agreed.stride[0]), SPA_PARAM_BUFFERS_dataType,
         SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
@@ -122,6 +123,9 @@ static void on_remove_buffer(void *data, struct pw_buffer *buffer)
         if (p->buffers[i] != buffer)
             p->buffers[n++] = p->buffers[i];
     p->n_buffers = n;
+    for (int i = 0; i < 2; i++)
+        if (p->shown[i] == buffer)
+            p->shown[i] = NULL;
     pipewire_memory_drop(&buffer->buffer->datas[0]);
 }
 
@@ -337,6 +341,7 @@ static void take_back(struct pipewire *p)
         if (busy)
             __atomic_store_n(&busy->count, 0, __ATOMIC_SEQ_CST);
     }
+    p->shown[0] = p->shown[1] = NULL;
 }
 
 /* Where one of those readers lives again and gives a buffer back, the count is one too low. */
@@ -346,6 +351,27 @@ static void correct_count(const struct pw_buffer *buffer)
 
     if (busy)
         __atomic_store_n(&busy->count, 1, __ATOMIC_SEQ_CST);
+}
+
+static void count(const struct pw_buffer *buffer, int readers)
+{
+    struct spa_meta_busy *const busy = buffer ? busy_of(buffer) : NULL;
+
+    if (busy)
+        (void)__atomic_add_fetch(&busy->count, (uint32_t)readers, __ATOMIC_SEQ_CST);
+}
+
+/* A reader that is late finds one of the last two pictures in its place yet. Filled anew there it
+ * would be half of a picture, or one twice. So we count as a reader of both, unless there are no
+ * more buffers. */
+static void keep_shown(struct pipewire *p, struct pw_buffer *buffer)
+{
+    if (p->n_buffers <= 2)
+        return;
+    count(buffer, 1);
+    count(p->shown[1], -1);
+    p->shown[1] = p->shown[0];
+    p->shown[0] = buffer;
 }
 
 /* Later than the one before, also where a picture is shown again. */
@@ -378,6 +404,7 @@ static void push(struct pipewire *p, const struct frame *f)
         p->t_free_ns = now;
         correct_count(buffer);
         fill(p, buffer->buffer, f);
+        keep_shown(p, buffer);
         (void)pw_stream_queue_buffer(p->stream, buffer);
         /* With nothing in the queue the graph must not run: a reader that was late for a picture
          * would find that then, after later ones. */
