@@ -60,17 +60,18 @@ static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state 
     event_ring(p->connection.event_fd);
 }
 
-/* The camera says how large its buffers are. */
+/* The camera says how large its buffers are. libcamera has a block for each plane. */
 static void ask_for_buffers(struct pipewire_source *p)
 {
     uint8_t memory[512];
     struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
     const struct spa_pod *params[2];
+    const int planes = format_table[p->agreed.frame.format].planes; /* 0 of a JPEG */
 
     params[0] = spa_pod_builder_add_object(
         &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(4, 1, 32), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-        SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_RANGE_Int(4, 1, 32), SPA_PARAM_BUFFERS_blocks,
+        SPA_POD_CHOICE_RANGE_Int(1, 1, planes > 1 ? planes : 1), SPA_PARAM_BUFFERS_dataType,
         SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
     params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
                                            SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -40,12 +41,15 @@ void pipewire_copy_finish(struct pipewire_copy *c)
     frame_free(&c->frame);
 }
 
-/* The part of a buffer in which there is a picture. */
+/* The part of a buffer in which there is a picture, or a plane of it. */
 struct part {
     const uint8_t *memory; /* or NULL: */
     int fd;
     off_t offset; /* in that file, which may be shorter than it was said to be */
     size_t size;
+    int32_t stride;
+    void *map; /* of our own, or NULL */
+    size_t map_size;
 };
 
 /* Cameras that are no programs (V4L2, libcamera) give buffers of a driver, which PipeWire calls
@@ -57,22 +61,46 @@ static bool is_dma_buf(int fd)
     return !fstatfs(fd, &st) && st.f_type == DMA_BUF_MAGIC;
 }
 
-/* A driver's buffer cannot be read() and cannot become shorter; memory of a program can, so it is
- * not read where it is mapped. Any other file could keep who reads it waiting. False: there is no
- * picture. */
-static bool find_part(const struct spa_data *d, const struct spa_chunk *chunk, struct part *ret)
+/* A driver's buffer is as large as it says, and no map of more than that is to be had. */
+static bool map_part(struct part *p)
 {
-    const int fd = d->type == SPA_DATA_MemFd ? (int)d->fd : -1;
-    const bool mapped = d->type == SPA_DATA_MemPtr || (fd >= 0 && is_dma_buf(fd));
+    const size_t end = (size_t)p->offset + p->size;
 
-    if (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED || chunk->offset > d->maxsize ||
-        chunk->size > d->maxsize - chunk->offset)
+    p->map = mmap(NULL, end, PROT_READ, MAP_SHARED, p->fd, 0);
+    if (p->map == MAP_FAILED) {
+        p->map = NULL;
         return false;
-    *ret =
-        (struct part){.fd = fd, .offset = (off_t)d->mapoffset + chunk->offset, .size = chunk->size};
-    if (mapped && d->data)
-        ret->memory = (const uint8_t *)d->data + chunk->offset;
-    return mapped ? ret->memory != NULL : fcntl(fd, F_GET_SEALS) >= 0;
+    }
+    p->map_size = end;
+    p->memory = (const uint8_t *)p->map + p->offset;
+    return true;
+}
+
+/* A driver's buffer cannot be read() and cannot become shorter; memory of a program can, so it is
+ * not read where it is mapped. Any other file could keep who reads it waiting. Where planes are
+ * @apart, libcamera has all in one buffer of a driver and tells of each where it begins there, but
+ * as the size of the memory that of the plane, so the library maps too little. False: there is no
+ * picture. */
+static bool find_part(const struct spa_data *d, bool apart, struct part *ret)
+{
+    const struct spa_chunk chunk = *(const volatile struct spa_chunk *)d->chunk;
+    const int fd = d->type == SPA_DATA_MemFd ? (int)d->fd : -1;
+    const bool dma_buf = fd >= 0 && is_dma_buf(fd);
+    const bool inside = chunk.offset <= d->maxsize && chunk.size <= d->maxsize - chunk.offset;
+
+    *ret = (struct part){.fd = fd,
+                         .offset = (off_t)d->mapoffset + chunk.offset,
+                         .size = chunk.size,
+                         .stride = chunk.stride};
+    if (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED || chunk.size > d->maxsize || !(inside || apart))
+        return false;
+    if (dma_buf && !inside)
+        return map_part(ret);
+    if (d->type != SPA_DATA_MemPtr && !dma_buf)
+        return fd >= 0 && fcntl(fd, F_GET_SEALS) >= 0;
+    if (inside && d->data)
+        ret->memory = (const uint8_t *)d->data + chunk.offset;
+    return ret->memory != NULL;
 }
 
 /* Tells a driver that its buffer is read from now on, or no more. */
@@ -143,18 +171,40 @@ static struct planes planes_of_gstreamer(const struct frame *f)
 }
 
 /* The gap after the last row may be missing. */
+static bool read_plane(struct frame *f, int plane, const struct part *p, size_t at, size_t stride)
+{
+    return read_rows(p, at, stride, f->plane[plane], f->stride[plane], frame_row_bytes(f, plane),
+                     frame_plane_rows(f, plane));
+}
+
 static bool read_planes(struct frame *f, const struct part *p, size_t stride)
 {
     const struct planes gstreamer = planes_of_gstreamer(f);
     const bool told = stride && stride != gstreamer.stride[0];
     const struct planes planes =
         !told && p->size == gstreamer.size ? gstreamer : planes_by_stride(f, stride);
+    bool whole = true;
 
-    for (int i = 0; i < format_table[f->format].planes; i++)
-        if (!read_rows(p, planes.at[i], planes.stride[i], f->plane[i], f->stride[i],
-                       frame_row_bytes(f, i), frame_plane_rows(f, i)))
-            return false;
-    return true;
+    for (int i = 0; i < format_table[f->format].planes && whole; i++)
+        whole = read_plane(f, i, p, planes.at[i], planes.stride[i]);
+    return whole;
+}
+
+/* Each plane is a part. libcamera tells the stride of the first one of all; another's own is taken
+ * where so many such rows are there. */
+static bool read_parts(struct frame *f, const struct part *parts, size_t stride)
+{
+    const struct planes share = planes_by_stride(f, stride);
+    bool whole = true;
+
+    for (int i = 0; i < format_table[f->format].planes && whole; i++) {
+        const size_t bytes = frame_row_bytes(f, i), rows = (size_t)frame_plane_rows(f, i);
+        const size_t own = parts[i].stride > 0 ? (size_t)parts[i].stride : 0;
+        const bool fits = own >= bytes && own * (rows - 1) + bytes <= parts[i].size;
+
+        whole = read_plane(f, i, &parts[i], 0, fits ? own : share.stride[i]);
+    }
+    return whole;
 }
 
 static bool read_without_fourth(struct pipewire_copy *c, const struct part *p, size_t stride)
@@ -189,36 +239,42 @@ static int64_t believable(int64_t pts)
     return pts > 0 && pts <= now && pts > now - STAMP_MAX_AGE_NS ? pts : now;
 }
 
-static bool read_picture(struct pipewire_copy *c, const struct part *p, int32_t stride)
+static bool read_picture(struct pipewire_copy *c, const struct part *parts, int n)
 {
     const size_t row = c->fourth ? 4 * (size_t)c->frame.width : frame_row_bytes(&c->frame, 0);
-    const size_t between = stride > 0 ? (size_t)stride : 0;
+    const size_t stride = parts[0].stride > 0 ? (size_t)parts[0].stride : 0;
 
-    if (stride < 0 || (between && between < row))
+    if (parts[0].stride < 0 || (stride && stride < row))
         return false;
-    return c->fourth ? read_without_fourth(c, p, between) : read_planes(&c->frame, p, between);
+    return c->fourth ? read_without_fourth(c, parts, stride)
+           : n > 1   ? read_parts(&c->frame, parts, stride)
+                     : read_planes(&c->frame, parts, stride);
 }
 
 bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
 {
     const struct spa_meta_header *const shared =
         spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*shared));
+    const int planes = format_table[c->frame.format].planes;
+    const int n = planes > 1 && b->n_datas >= (uint32_t)planes ? planes : 1;
     struct spa_meta_header header = {.flags = 0};
-    struct spa_chunk chunk;
-    struct part part;
+    struct part parts[3] = {0};
     bool whole;
 
     if (shared)
         header = *(const volatile struct spa_meta_header *)shared;
-    if (b->n_datas < 1 || header.flags & SPA_META_HEADER_FLAG_CORRUPTED)
-        return false;
-    chunk = *(const volatile struct spa_chunk *)b->datas[0].chunk;
-    if (!find_part(&b->datas[0], &chunk, &part))
-        return false;
+    whole = b->n_datas > 0 && !(header.flags & SPA_META_HEADER_FLAG_CORRUPTED);
+    for (int i = 0; i < n && whole; i++)
+        whole = find_part(&b->datas[i], n > 1, &parts[i]);
     c->frame.t_capture_ns = believable(header.pts);
-    sync_part(&part, DMA_BUF_SYNC_START);
+    for (int i = 0; i < n; i++)
+        sync_part(&parts[i], DMA_BUF_SYNC_START);
     whole =
-        c->frame.format == FRAME_MJPG ? read_jpeg(c, &part) : read_picture(c, &part, chunk.stride);
-    sync_part(&part, DMA_BUF_SYNC_END);
+        whole && (c->frame.format == FRAME_MJPG ? read_jpeg(c, parts) : read_picture(c, parts, n));
+    for (int i = 0; i < n; i++) {
+        sync_part(&parts[i], DMA_BUF_SYNC_END);
+        if (parts[i].map)
+            (void)munmap(parts[i].map, parts[i].map_size);
+    }
     return whole;
 }

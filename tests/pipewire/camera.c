@@ -12,6 +12,8 @@
  *     --rateless           tells no rate at all
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
+ *     --blocks             one for each plane, told as libcamera does: in one file, with the size
+ * of the plane and the stride of the first one
  *     --malformed          offers a choice of formats that has no room for one, too
  *
  * It takes commands, a line each:
@@ -42,15 +44,16 @@ static const struct kind {
     enum spa_video_format video;
     int halves; /* bytes of two pixels */
     int row;    /* bytes of two pixels in the first plane */
+    int planes; /* of different sizes; 0: one */
 } kinds[] = {
-    {"yuy2", SPA_VIDEO_FORMAT_YUY2, 4, 4},  {"uyvy", SPA_VIDEO_FORMAT_UYVY, 4, 4},
-    {"nv12", SPA_VIDEO_FORMAT_NV12, 3, 2},  {"i420", SPA_VIDEO_FORMAT_I420, 3, 2},
-    {"grey", SPA_VIDEO_FORMAT_GRAY8, 2, 2}, {"rgb", SPA_VIDEO_FORMAT_RGB, 6, 6},
-    {"bgr", SPA_VIDEO_FORMAT_BGR, 6, 6},    {"mjpg", SPA_VIDEO_FORMAT_ENCODED, 16, 0},
-    {"rgbx", SPA_VIDEO_FORMAT_RGBx, 8, 8},  {"rgba", SPA_VIDEO_FORMAT_RGBA, 8, 8},
-    {"xrgb", SPA_VIDEO_FORMAT_xRGB, 8, 8},  {"argb", SPA_VIDEO_FORMAT_ARGB, 8, 8},
-    {"bgrx", SPA_VIDEO_FORMAT_BGRx, 8, 8},  {"bgra", SPA_VIDEO_FORMAT_BGRA, 8, 8},
-    {"xbgr", SPA_VIDEO_FORMAT_xBGR, 8, 8},  {"abgr", SPA_VIDEO_FORMAT_ABGR, 8, 8},
+    {"yuy2", SPA_VIDEO_FORMAT_YUY2, 4, 4},    {"uyvy", SPA_VIDEO_FORMAT_UYVY, 4, 4},
+    {"nv12", SPA_VIDEO_FORMAT_NV12, 3, 2, 2}, {"i420", SPA_VIDEO_FORMAT_I420, 3, 2, 3},
+    {"grey", SPA_VIDEO_FORMAT_GRAY8, 2, 2},   {"rgb", SPA_VIDEO_FORMAT_RGB, 6, 6},
+    {"bgr", SPA_VIDEO_FORMAT_BGR, 6, 6},      {"mjpg", SPA_VIDEO_FORMAT_ENCODED, 16, 0},
+    {"rgbx", SPA_VIDEO_FORMAT_RGBx, 8, 8},    {"rgba", SPA_VIDEO_FORMAT_RGBA, 8, 8},
+    {"xrgb", SPA_VIDEO_FORMAT_xRGB, 8, 8},    {"argb", SPA_VIDEO_FORMAT_ARGB, 8, 8},
+    {"bgrx", SPA_VIDEO_FORMAT_BGRx, 8, 8},    {"bgra", SPA_VIDEO_FORMAT_BGRA, 8, 8},
+    {"xbgr", SPA_VIDEO_FORMAT_xBGR, 8, 8},    {"abgr", SPA_VIDEO_FORMAT_ABGR, 8, 8},
     {"ayuv", SPA_VIDEO_FORMAT_AYUV, 8, 8},
 };
 
@@ -63,7 +66,7 @@ struct camera {
     unsigned fps;
     uint8_t *pictures; /* of the first size */
     size_t n_bytes;    /* all of them */
-    bool short_file, malformed, rateless;
+    bool short_file, blocks, malformed, rateless;
     bool streams, stalled;
     char damage[16], pts[16];
     long every; /* Nth picture is damaged */
@@ -76,6 +79,20 @@ static size_t bytes_of(const struct camera *c, struct spa_rectangle size)
 }
 
 /* --- pictures --- */
+
+/* The planes after the first one share what is left alike. */
+static void tell_planes(const struct camera *c, struct spa_buffer *b)
+{
+    const uint32_t luma = c->size.width * c->size.height;
+    const uint32_t other = ((uint32_t)bytes_of(c, c->size) - luma) / (b->n_datas - 1);
+
+    for (uint32_t i = 0; i < b->n_datas; i++) {
+        b->datas[i].maxsize = i ? other : luma;
+        *b->datas[i].chunk = (struct spa_chunk){.offset = i ? luma + (i - 1) * other : 0,
+                                                .size = i ? other : luma,
+                                                .stride = (int32_t)c->size.width};
+    }
+}
 
 /* What is wrong with it can be seen, too, if it is shown. */
 static void spoil(const struct camera *c, struct spa_data *d, struct spa_meta_header *h)
@@ -132,7 +149,8 @@ static void fill(const struct camera *c, struct spa_buffer *b)
     const bool jpeg = c->kind->video == SPA_VIDEO_FORMAT_ENCODED;
     size_t size = jpeg ? c->n_bytes : bytes_of(c, c->size);
 
-    size = size < d->maxsize ? size : d->maxsize;
+    if (!c->blocks)
+        size = size < d->maxsize ? size : d->maxsize;
     if (c->short_file)
         memset(d->data, 0xee, d->maxsize / 4);
     else if (first && size <= c->n_bytes)
@@ -143,6 +161,8 @@ static void fill(const struct camera *c, struct spa_buffer *b)
         .size = (uint32_t)size,
         .stride = (int32_t)(c->size.width * (unsigned)c->kind->row / 2),
     };
+    if (c->blocks)
+        tell_planes(c, b);
     if (h)
         *h = (struct spa_meta_header){.pts = stamp(c), .seq = c->n};
     if (c->every && c->n % (uint64_t)c->every == 0)
@@ -229,8 +249,9 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
     printf("format %ux%u\n", c->size.width, c->size.height);
     params[0] = spa_pod_builder_add_object(
         &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(4, 2, 8), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-        SPA_PARAM_BUFFERS_size, SPA_POD_Int((int)bytes_of(c, c->size)), SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_RANGE_Int(4, 2, 8), SPA_PARAM_BUFFERS_blocks,
+        SPA_POD_Int(c->blocks ? c->kind->planes : 1), SPA_PARAM_BUFFERS_size,
+        SPA_POD_Int((int)bytes_of(c, c->size)), SPA_PARAM_BUFFERS_dataType,
         SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
     params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
                                            SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
@@ -239,22 +260,28 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
     (void)pw_stream_update_params(c->stream, params, strcmp(c->pts, "absent") ? 2 : 1);
 }
 
-/* Called only where the memory is of our own: with --short-file. */
+/* Called only where the memory is of our own: with --short-file and --blocks. */
 static void on_add_buffer(void *data, struct pw_buffer *buffer)
 {
     const struct camera *c = data;
-    struct spa_data *d = &buffer->buffer->datas[0];
+    struct spa_buffer *const b = buffer->buffer;
+    const size_t size = bytes_of(c, c->size);
+    const int fd = c->short_file || c->blocks ? memfd_create("camera", MFD_CLOEXEC) : -1;
 
-    if (!c->short_file)
+    if (fd < 0)
         return;
-    d->type = SPA_DATA_MemFd;
-    d->flags = SPA_DATA_FLAG_READABLE;
-    d->fd = memfd_create("camera", MFD_CLOEXEC);
-    d->mapoffset = 0;
-    d->maxsize = (uint32_t)bytes_of(c, c->size);
-    if (ftruncate((int)d->fd, d->maxsize / 4) < 0)
+    if (ftruncate(fd, (off_t)(c->short_file ? size / 4 : size)) < 0)
         exit(1);
-    d->data = mmap(NULL, d->maxsize, PROT_READ | PROT_WRITE, MAP_SHARED, (int)d->fd, 0);
+    for (uint32_t i = 0; i < b->n_datas; i++) {
+        b->datas[i].type = SPA_DATA_MemFd;
+        b->datas[i].flags = SPA_DATA_FLAG_READABLE;
+        b->datas[i].fd = fd;
+        b->datas[i].mapoffset = 0;
+        b->datas[i].maxsize = (uint32_t)size;
+    }
+    b->datas[0].data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (c->blocks)
+        tell_planes(c, b);
 }
 
 static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state state,
@@ -352,6 +379,10 @@ static struct pw_properties *take_options(struct camera *c, int argc, char **arg
             c->rateless = true;
             continue;
         }
+        if (!strcmp(argv[i], "--blocks")) {
+            c->blocks = true;
+            continue;
+        }
         if (!strcmp(argv[i], "--malformed")) {
             c->malformed = true;
             continue;
@@ -388,8 +419,9 @@ static int connect_stream(struct camera *c, struct pw_properties *properties)
     if (!c->stream)
         return -errno;
     return pw_stream_connect(c->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
-                             PW_STREAM_FLAG_DRIVER | (c->short_file ? PW_STREAM_FLAG_ALLOC_BUFFERS
-                                                                    : PW_STREAM_FLAG_MAP_BUFFERS),
+                             PW_STREAM_FLAG_DRIVER |
+                                 (c->short_file || c->blocks ? PW_STREAM_FLAG_ALLOC_BUFFERS
+                                                             : PW_STREAM_FLAG_MAP_BUFFERS),
                              offers, n);
 }
 

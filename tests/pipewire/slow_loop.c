@@ -18,7 +18,7 @@ static int is_loop(void)
 
 int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
-    static const struct timespec while_others_work = {.tv_nsec = 200000000};
+    static const struct timespec while_others_work = {.tv_nsec = 60000000};
     int (*real)(int, struct epoll_event *, int, int);
     const char *const file = getenv("SLOW_LOOP_WHILE");
     int n;

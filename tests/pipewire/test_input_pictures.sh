@@ -53,6 +53,20 @@ test_formats() {
     done
 }
 
+# Cameras of libcamera have a block for each plane, of one file, whose parts they tell of in a way that
+# the library cannot map.
+test_blocks() {
+    local format
+    make_pictures pictures $((64 * 48 * 3 / 2)) 300
+    for format in nv12 i420; do
+        plug_in cam "$format" 64x48 pictures --blocks
+        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 15 -o out.y4m
+        expect err ' 0 damaged' "blocks of $format"
+        same_pictures "$format" pictures 64 48
+        unplug
+    done
+}
+
 # Colours are converted, so it is enough that they come near: what is red stays red. A fourth byte
 # is of no account.
 test_rgb() {
