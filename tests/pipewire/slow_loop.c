@@ -1,5 +1,6 @@
-/* Loaded before a program, lets the thread of a PipeWire connection sleep for a while each time it is
- * woken, as on a machine with too much to do, while the file that $SLOW_LOOP_WHILE names is there. */
+/* Loaded before a program, lets the thread of a PipeWire connection sleep for a while each time it
+ * is woken, as on a machine with too much to do, while the file that $SLOW_LOOP_WHILE names is
+ * there. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
