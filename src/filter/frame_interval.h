@@ -6,9 +6,10 @@
 
 /* Of all zeros, but for ns where the camera announced an interval. */
 struct frame_interval {
-    double ns;      /* estimate; 0 = not known yet */
-    bool off_above; /* whether the last interval was longer than that */
-    int n_off;      /* intervals in a row that were off to that side */
+    double ns;          /* estimate; 0 = not known yet */
+    bool off_above;     /* whether the last interval was longer than that */
+    int n_off;          /* intervals in a row that were off to that side */
+    int64_t t_burst_ns; /* since when frames come far too fast; 0 = they do not */
     int64_t t_last_ns;
     uint64_t last_seq;
     bool started;

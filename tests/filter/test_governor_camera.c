@@ -35,6 +35,26 @@ static void test_frame_rate_change(void **state)
     check_budget(&r, 630, 900, 33333333);
 }
 
+/* A server that begins with what it has kept, all at once, leaves as much time for a frame as
+ * before. A camera that stays so much faster does not. */
+static void test_burst(void **state)
+{
+    struct run r;
+
+    (void)state;
+    start(&r, 5, 33333333, fast);
+    r.interval_ns = 300000;
+    frames(&r, 60, 1.0);
+    r.interval_ns = 33333333;
+    frames(&r, 1, 1.0);
+    assert_true(fabs(r.governor.interval.ns - 33333333) < MS);
+    frames(&r, 60, 1.0);
+    assert_int_equal(r.radius[r.n - 1], 5);
+    r.interval_ns = 5000000;
+    frames(&r, 400, 1.0);
+    assert_true(fabs(r.governor.interval.ns - 5000000) < MS);
+}
+
 /* Stalls, clocks that stand still or run back, and frames lost on the way. */
 static void test_strange_clocks(void **state)
 {
@@ -222,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frame_rate_change),
+        cmocka_unit_test(test_burst),
         cmocka_unit_test(test_strange_clocks),
         cmocka_unit_test(test_clock_runs_back_in_a_wait),
         cmocka_unit_test(test_wrong_rate_announced),
