@@ -325,6 +325,16 @@ static void set_light(struct encoder *e, const struct light *light)
     list_add(e->x265, sizeof(e->x265), ":", text);
 }
 
+void encoder_keep_aspect(struct encoder *e, const struct film_tags *tags)
+{
+    AVCodecContext *c = e->context;
+
+    c->sample_aspect_ratio =
+        (AVRational){(int)tags->aspect.num, tags->aspect.num ? (int)tags->aspect.den : 1};
+    if (tags->width != c->width && c->sample_aspect_ratio.num) /* turned */
+        c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
+}
+
 void encoder_keep_tags(struct encoder *e, const struct film_tags *tags, bool from_rgb)
 {
     AVCodecContext *c = e->context;
@@ -338,10 +348,7 @@ void encoder_keep_tags(struct encoder *e, const struct film_tags *tags, bool fro
         c->color_range = AVCOL_RANGE_UNSPECIFIED;
     if (!turned)
         c->chroma_sample_location = (enum AVChromaLocation)tags->siting;
-    c->sample_aspect_ratio =
-        (AVRational){(int)tags->aspect.num, tags->aspect.num ? (int)tags->aspect.den : 1};
-    if (turned && c->sample_aspect_ratio.num)
-        c->sample_aspect_ratio = av_inv_q(c->sample_aspect_ratio);
+    encoder_keep_aspect(e, tags);
     set_light(e, &tags->light);
 }
 

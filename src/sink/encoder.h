@@ -34,6 +34,9 @@ int encoder_prepare(struct encoder *e, const struct frame *picture, int threads)
  * matrix is that of R'G'B'. */
 void encoder_keep_tags(struct encoder *e, const struct film_tags *tags, bool from_rgb);
 
+/* Has it say the shape of the film's samples alone, as a single picture can. */
+void encoder_keep_aspect(struct encoder *e, const struct film_tags *tags);
+
 /* -EINVAL: the encoder refuses, for the reason that is told. */
 int encoder_start(struct encoder *e, const char *file, struct error *err);
 

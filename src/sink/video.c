@@ -67,8 +67,8 @@ static int fail(struct video_sink *v, int code, struct error *err)
 
     v->failed = true;
     return error_set(err, code == AVERROR(ENOSPC) ? -ENOSPC : -EIO,
-                     "cannot write frame %" PRIu64 " to %s: %s; no file is left", v->n_frames + 1,
-                     v->file, av_make_error_string(why, sizeof(why), code));
+                     "cannot write frame %" PRIu64 " to %s: %s; %s", v->n_frames + 1, v->file,
+                     av_make_error_string(why, sizeof(why), code), video_output_left(&v->out));
 }
 
 /* For what is to come even if no more frames do: what libav still holds of those, and the end. A
@@ -133,7 +133,8 @@ static int put_packets(struct video_sink *v, int64_t t_end_ns)
 static int64_t pts_of(struct video_sink *v, const struct frame *f)
 {
     const AVRational base = v->encoder.context->time_base;
-    int64_t pts = (int64_t)v->n_frames;
+    int64_t pts =
+        av_rescale_q((int64_t)v->n_frames, (AVRational){(int)v->fps.den, (int)v->fps.num}, base);
 
     if (v->timed || v->live) {
         if (v->live && !v->n_frames)
@@ -398,7 +399,9 @@ static int video_open(struct sink **ret, const struct sink_config *config, struc
             (void)error_set(err, r, "out of memory for %s", v->file);
     }
     if (!r) {
-        if (!v->single && config->tags && config->tags->width)
+        if (config->tags && config->tags->width && v->single)
+            encoder_keep_aspect(&v->encoder, config->tags);
+        else if (config->tags && config->tags->width)
             encoder_keep_tags(&v->encoder, config->tags,
                               config->picture.colour.matrix == COLOUR_RGB);
         set_times(v, config);
@@ -456,8 +459,8 @@ static int video_close(struct sink *s, struct error *err)
     if (v->n_frames && !v->failed)
         r = finish(v);
     if (r < 0)
-        r = error_set(err, -EIO, "cannot finish %s: %s; no file is left", v->file,
-                      av_make_error_string(why, sizeof(why), r));
+        r = error_set(err, -EIO, "cannot finish %s: %s; %s", v->file,
+                      av_make_error_string(why, sizeof(why), r), video_output_left(&v->out));
     else if (v->out.full && !v->told && !v->failed)
         r = tell_full(v, err);
     else if (v->film.cut && !event_rung(v->stop_fd))

@@ -253,10 +253,10 @@ static int end(const struct decoder *d, const char *file, struct error *err)
             file);
     if (d->cut)
         return error_set(err, -EBADMSG, "%s is broken after %" PRId64 " frames: %s", file,
-                         d->n_packets, video_strerror(d->cut, why, sizeof(why)));
+                         d->n_shown, video_strerror(d->cut, why, sizeof(why)));
     if (is_short(d))
         return error_set(err, -EBADMSG, "%s ends too early: after %" PRId64 " frames", file,
-                         d->n_packets);
+                         d->n_shown);
     if (d->n_bad)
         return error_set(err, -EBADMSG, "%s is damaged; frames that are left out: %" PRIu64, file,
                          d->n_bad);

@@ -100,7 +100,6 @@ static bool is_trap(const char *path)
 static int choose_name(struct video_output *out, const char *name)
 {
     char target[PATH_MAX];
-    struct stat st;
     ssize_t n;
 
     if (snprintf(out->path, sizeof(out->path), "%s", name) >= (int)sizeof(out->path))
@@ -118,7 +117,24 @@ static int choose_name(struct video_output *out, const char *name)
         memcpy(out->path + stem, target, (size_t)n);
         out->path[stem + (size_t)n] = '\0';
     }
-    return !stat(out->path, &st) && !S_ISREG(st.st_mode) ? -EINVAL : 0;
+    return 0;
+}
+
+/* Whether the file may be replaced by one that is written anew, which the folder's rights alone
+ * would allow. */
+static int may_replace(const struct video_output *out, const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode))
+        return -EINVAL;
+    return faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) ? -errno : 0;
+}
+
+/* An owner that cannot be kept is who writes it now. */
+static void keep_rights(const struct video_output *out, const struct stat *st)
+{
+    if (st->st_uid != geteuid() || st->st_gid != getegid())
+        (void)!fchown(out->fd, st->st_uid, st->st_gid);
+    (void)fchmod(out->fd, st->st_mode & 0777);
 }
 
 /* Makes the file beside that one. A program that was killed leaves its own, and in a container the
@@ -148,11 +164,17 @@ static int make_beside(struct video_output *out)
 int video_output_open(struct video_output *out, const char *name, struct error *err)
 {
     uint8_t *buffer;
+    struct stat st;
     int r;
 
     *out = (struct video_output){.fd = -1};
     r = choose_name(out, name);
+    out->replaces = !r && !stat(out->path, &st);
+    if (out->replaces)
+        r = may_replace(out, &st);
     r = r ? r : make_beside(out);
+    if (!r && out->replaces)
+        keep_rights(out, &st);
     if (r)
         return error_set(err, r, "cannot write '%.120s': %s", name,
                          r == -EINVAL ? "it is no file" : strerror(-r));
@@ -201,4 +223,9 @@ void video_output_discard(struct video_output *out)
     (void)unlink(out->beside);
     (void)close(out->fd);
     out->fd = -1;
+}
+
+const char *video_output_left(const struct video_output *out)
+{
+    return out->replaces ? "the file is as it was" : "no file is left";
 }

@@ -3,6 +3,7 @@
  * one is whole. */
 #include <libavformat/avio.h>
 #include <limits.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -12,11 +13,13 @@ struct video_output {
     int64_t at, size;    /* where the next bytes go, and how far the file goes */
     int64_t claimed;     /* how far the disk has given it space */
     int full;            /* an errno: why a reserve was refused, so that it must end now; or 0 */
+    bool replaces;       /* there is such a file */
     char path[PATH_MAX]; /* of the file that it shall be; links are followed */
     char beside[PATH_MAX];
 };
 
-/* Makes the new file. A failure leaves nothing behind. -ENOENT and so on: of the folder;
+/* Makes the new file, which only those may use that may use the one it replaces. A failure leaves
+ * nothing behind. -ENOENT and so on: of the folder; -EACCES also: the file must not be written to;
  * -EINVAL: what is called @name is no file; -EEXIST: too much is left beside it. */
 int video_output_open(struct video_output *out, const char *name, struct error *err);
 
@@ -30,3 +33,6 @@ int video_output_keep(struct video_output *out, bool sync);
 
 /* Removes the new file. Accepts what is all zeros, or kept. */
 void video_output_discard(struct video_output *out);
+
+/* What there is where the new file is not kept, for messages. */
+const char *video_output_left(const struct video_output *out);

@@ -264,7 +264,7 @@ test_refused() {
     # shellcheck disable=SC2016 # it is for the other shell
     run 1 bash -c 'ulimit -f 8; exec "$@"' limited "$bilatcam" -i test: --size 640x480 --frames 50 \
         --filter none -o old.mp4
-    expect err "old.mp4.*File too large; no file is left" 'a file that may not grow'
+    expect err "old.mp4.*File too large; the file is as it was" 'a file that may not grow'
     [ "$(grep -c 'cannot write' err)" = 1 ] && ok || bad "what is told of a file that may not grow"
     [ "$(cat old.mp4)" = old ] && [ ! -e old.webm ] && ok || bad "what was there is gone"
     no_remains
@@ -320,6 +320,45 @@ test_links() {
     [ ! -e mine.mp4 ] && ok || bad "a link of somebody else is followed"
     run 0 "$bilatcam" -i film.mp4 -o shared/own.mp4 --radius 1
     [ -s mine.mp4 ] && [ -L shared/own.mp4 ] && ok || bad "a link of one's own"
+}
+
+# What may be read by one alone stays so, and what may not be written to stays as it is, as with a file
+# that is written in its place.
+test_rights() {
+    local ending
+    for ending in mp4 png; do
+        : >private."$ending"
+        chmod 600 private."$ending"
+        run 0 "$bilatcam" -i film.mp4 -o private."$ending" --frames 1
+        [ "$(stat -c %a private."$ending")" = 600 ] && [ -s private."$ending" ] && ok || bad "a private .$ending"
+    done
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+    mkdir -m 777 open
+    chmod 755 .
+    cp film.mp4 open/protected.mp4
+    chmod 444 open/protected.mp4
+    cp "$bilatcam" open
+    run 1 setpriv --reuid 65534 --regid 65534 --clear-groups open/bilatcam -i film.mp4 -o open/protected.mp4
+    expect err "open/protected.mp4'?: Permission denied" 'a protected file'
+    cmp film.mp4 open/protected.mp4 && ok || bad "a protected file is replaced"
+    rm -r open
+}
+
+# MPEG-4 knows no rate whose parts are large.
+test_large_rate() {
+    run 0 "$bilatcam" -i film.mp4 --fps 120000/1001 --encoder mpeg4 --radius 1 -o out.mp4
+    python3 - "$(times out.mp4)" <<'END' && ok || bad "times at a large rate: $(times out.mp4)"
+import sys
+t = [float(x.strip(",")) for x in sys.argv[1].split()]
+assert len(t) == 25 and abs(t[-1] - 24 * 1001 / 120000) < 0.001, t
+END
+}
+
+# The shape of samples is kept in pictures, too.
+test_shape() {
+    make -i film.mp4 -vf setsar=4/3 -frames:v 2 wide.mp4
+    run 0 "$bilatcam" -i wide.mp4 --frames 1 -o wide.png
+    says wide.png 4:3 stream=sample_aspect_ratio
 }
 
 # kept ENDING WHY COMMAND...: a film that fills its 600 KB ends with what was whole, and plays.
