@@ -41,12 +41,16 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS (2500 * NS_PER_MS)
 #define FINISH_NS (3 * NS_PER_S) /* and for a file to be made whole */
+/* A file of hours is worth more time, unless another signal says that it is not. */
+#define FINISH_MOST_NS (60 * NS_PER_S)
 
 static int stop_fd = -1; /* event, rung once the program is to end */
+static volatile sig_atomic_t n_stops;
 
 static void on_stop_signal(int number)
 {
     (void)number;
+    n_stops++;
     event_ring(stop_fd);
 }
 
@@ -206,10 +210,25 @@ static void set_file_to_finish(bool finishes)
     (void)pthread_mutex_unlock(&ending.lock);
 }
 
+/* A frame that takes long, or an encoder that does, holds up the end of its file. */
+static void wait_for_file(void)
+{
+    const struct timespec usual = timespec_of(FINISH_NS), step = timespec_of(100 * NS_PER_MS);
+    const int64_t t_end_ns = now_ns() + FINISH_MOST_NS;
+    int n;
+
+    (void)nanosleep(&usual, NULL);
+    n = n_stops;
+    if (has_file_to_finish())
+        log_info("a file is still to be finished; another signal ends it all at once");
+    while (has_file_to_finish() && n_stops == n && now_ns() < t_end_ns)
+        (void)nanosleep(&step, NULL);
+}
+
 /* Ends the program when it was told to stop and does not. */
 static void *end_in_time(void *arg)
 {
-    const struct timespec limit = timespec_of(STOP_NS), finish = timespec_of(FINISH_NS);
+    const struct timespec limit = timespec_of(STOP_NS);
     int status;
 
     (void)event_wait(stop_fd, INT64_MAX);
@@ -217,7 +236,7 @@ static void *end_in_time(void *arg)
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
     if (has_file_to_finish())
-        (void)nanosleep(&finish, NULL);
+        wait_for_file();
     log_warning("forced exit: something did not stop in time");
     status = report(arg, true);
     if (has_file_to_finish()) {

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Video files and pictures that are written, by what ffprobe and ffmpeg find in them.
-# Usage: test_video_output.sh PATH/TO/bilatcam [FULL_DISK.so]
+# Usage: test_video_output.sh PATH/TO/bilatcam [FULL_DISK.so SLOW_RENAME.so]
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 bilatcam=$(realpath "$1")
-full_disk=${2:+$(realpath "$2")}
+full_disk=${2:+$(realpath "$2")} slow_rename=${3:+$(realpath "$3")}
 # shellcheck source=tests/lib/checks.sh
 . "$(dirname "$0")/../lib/checks.sh"
 # shellcheck source=tests/program/video_lib.sh
@@ -395,13 +395,33 @@ in_picture() {
     awk '$2 == "(filter)" && $14 > 50 { found = 1 } END { exit !found }' "/proc/$1"/task/*/stat 2>/dev/null
 }
 
-# A stop in a picture that takes for ever leaves the file as it is, and says so.
+expect_not_ended() { kill -0 "$1" 2>/dev/null && ok || bad "the end does not wait for a file"; }
+
+# What takes longer than the end of others is waited for.
+test_slow_end() {
+    [ -n "$slow_rename" ] || return 0
+    LD_PRELOAD=$slow_rename "$bilatcam" -i test: --size 64x48 -o slow.mkv 2>err &
+    wait_until begun_slow && ok || bad "no film is being written"
+    kill $!
+    wait $! && ok || bad "status $? after a slow end"
+    expect err 'another signal ends it all' 'a slow end'
+    [ -s slow.mkv ] && ok || bad "no film after a slow end"
+    no_remains
+}
+begun_slow() { [ -n "$(find . -name '.bilatcam-*-slow.mkv' -size +0)" ]; }
+
+# A stop in a picture that takes for ever waits for its file, and another one does not: it leaves the file
+# as it is, and says so.
 test_forced_end() {
     local status
     # The thread with that picture is left behind on purpose.
     TSAN_OPTIONS=report_thread_leaks=0 "$bilatcam" -i test: --size 1280x720 -e reference -r 32 \
         --latency-budget off -o long.mkv 2>err &
     wait_until in_picture $! && ok || bad "no picture is being filtered"
+    kill $!
+    wait_for err 'another signal ends it all' && ok || bad "nothing is told of a file to finish"
+    sleep 2
+    expect_not_ended $!
     kill $!
     wait $!
     status=$?
