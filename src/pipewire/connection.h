@@ -26,9 +26,9 @@ struct pipewire_connection {
  * no daemon runs. */
 int pipewire_connect(struct pipewire_connection *c, struct error *err);
 
-/* Destroys @stream, the only one, not with the loop locked. The library's threads have the loop call
- * functions with the bare stream, which may be late; so the loop is stopped first, and nothing is
- * called back after this. */
+/* Destroys @stream, the only one, not with the loop locked. The library's threads have the loop
+ * call functions with the bare stream, which may be late; so the loop is stopped first, and nothing
+ * is called back after this. */
 void pipewire_end_stream(struct pipewire_connection *c, struct pw_stream *stream);
 
 /* Nothing may be left of what was made with it. Does nothing to what was never connected. */
