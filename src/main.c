@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 #else
 #define STOP_NS (700 * NS_PER_MS)
 #endif
-#define STATS_MS 100 /* and what a reader of the statistics may take then */
+#define END_NS (3 * NS_PER_S) /* more where it came to its own end, which nobody waits for */
+#define STATS_MS 100          /* and what a reader of the statistics may take then */
 /* And for a snapshot to be written. systemd waits 5 s for it all. */
 #define SNAPSHOT_NS (2500 * NS_PER_MS)
 #define FINISH_NS (3 * NS_PER_S) /* and for a file to be made whole */
@@ -45,12 +47,12 @@ enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 #define FINISH_MOST_NS (60 * NS_PER_S)
 
 static int stop_fd = -1; /* event, rung once the program is to end */
-static volatile sig_atomic_t n_stops;
+static atomic_int n_stops;
 
 static void on_stop_signal(int number)
 {
     (void)number;
-    n_stops++;
+    (void)atomic_fetch_add(&n_stops, 1);
     event_ring(stop_fd);
 }
 
@@ -210,6 +212,16 @@ static void set_file_to_finish(bool finishes)
     (void)pthread_mutex_unlock(&ending.lock);
 }
 
+static void wait_for_devices(void)
+{
+    const struct timespec limit = timespec_of(STOP_NS), step = timespec_of(100 * NS_PER_MS);
+    const int64_t t_end_ns = now_ns() + END_NS;
+
+    while (!n_stops && now_ns() < t_end_ns)
+        (void)nanosleep(&step, NULL);
+    (void)nanosleep(&limit, NULL);
+}
+
 /* A frame that takes long, or an encoder that does, holds up the end of its file. */
 static void wait_for_file(void)
 {
@@ -232,7 +244,7 @@ static void *end_in_time(void *arg)
     int status;
 
     (void)event_wait(stop_fd, INT64_MAX);
-    (void)nanosleep(&limit, NULL);
+    wait_for_devices();
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
     if (has_file_to_finish())
