@@ -16,7 +16,7 @@ static void on_error(void *data, uint32_t id, int seq, int res, const char *mess
     /* With these words the library tells that it has closed the connection, whatever the reason:
      * the daemon went, or what it sent could not be read. Other errors are about an object of ours,
      * of which its own events tell. */
-    if (id != PW_ID_CORE || (res != -EPIPE && strcmp(message, "connection error") != 0))
+    if (id != PW_ID_CORE || (res != -EPIPE && !spa_streq(message, "connection error")))
         return;
     c->lost = true;
     event_ring(c->event_fd);

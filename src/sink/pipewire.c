@@ -361,9 +361,9 @@ static void count(const struct pw_buffer *buffer, int readers)
         (void)__atomic_add_fetch(&busy->count, (uint32_t)readers, __ATOMIC_SEQ_CST);
 }
 
-/* A reader that is late finds one of the last two pictures in its place yet. Filled anew there it
- * would be half of a picture, or one twice. So we count as a reader of both, unless there are no
- * more buffers. */
+/* A late reader can still find one of the last two pictures in its place. If its buffer was filled
+ * again, the reader would get half of a picture, or one twice. So we count as a reader of both,
+ * unless there are no more buffers. */
 static void keep_shown(struct pipewire *p, struct pw_buffer *buffer)
 {
     if (p->n_buffers <= 2)

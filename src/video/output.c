@@ -120,8 +120,7 @@ static int choose_name(struct video_output *out, const char *name)
     return 0;
 }
 
-/* Whether the file may be replaced by one that is written anew, which the folder's rights alone
- * would allow. */
+/* The folder's rights alone would allow to replace a file that must not be written to. */
 static int may_replace(const struct video_output *out, const struct stat *st)
 {
     if (!S_ISREG(st->st_mode))
@@ -129,12 +128,13 @@ static int may_replace(const struct video_output *out, const struct stat *st)
     return faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) ? -errno : 0;
 }
 
-/* An owner that cannot be kept is who writes it now. */
+/* Without the owner's right or root's its group may be another one, which must not read it then. */
 static void keep_rights(const struct video_output *out, const struct stat *st)
 {
-    if (st->st_uid != geteuid() || st->st_gid != getegid())
-        (void)!fchown(out->fd, st->st_uid, st->st_gid);
-    (void)fchmod(out->fd, st->st_mode & 0777);
+    const bool kept =
+        !fchown(out->fd, st->st_uid, st->st_gid) || !fchown(out->fd, (uid_t)-1, st->st_gid);
+
+    (void)fchmod(out->fd, st->st_mode & (kept ? 0777 : 0707));
 }
 
 /* Makes the file beside that one. A program that was killed leaves its own, and in a container the
@@ -151,7 +151,8 @@ static int make_beside(struct video_output *out)
                      (int)(base - out->path), out->path, (int)getpid(), count,
                      base) >= (int)sizeof(out->beside))
             return -ENAMETOOLONG;
-        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       out->replaces ? 0600 : 0666);
         if (out->fd >= 0)
             return 0;
         if (errno != EEXIST)

@@ -12,8 +12,7 @@
  *     --rateless           tells no rate at all
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
- *     --blocks             one for each plane, told as libcamera does: in one file, with the size
- * of the plane and the stride of the first one
+ *     --blocks             a block for each plane, as libcamera has them: see tell_planes()
  *     --malformed          offers a choice of formats that has no room for one, too
  *
  * It takes commands, a line each:
@@ -80,7 +79,8 @@ static size_t bytes_of(const struct camera *c, struct spa_rectangle size)
 
 /* --- pictures --- */
 
-/* The planes after the first one share what is left alike. */
+/* All planes are in one file. libcamera tells the plane's size as that of the memory, and the
+ * stride of the first one for all. */
 static void tell_planes(const struct camera *c, struct spa_buffer *b)
 {
     const uint32_t luma = c->size.width * c->size.height;

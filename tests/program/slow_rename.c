@@ -1,5 +1,4 @@
-/* Loaded before a program, makes a file wait six seconds for its name, as a disk does that is slow.
- */
+/* Loaded before a program, makes a file wait six seconds for its name, as on a slow disk. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
