@@ -40,16 +40,19 @@ struct fixed_state {
     struct fixed_wide wide;
 };
 
-/* Turns what is left of the range into weights, @n of them. */
-INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n)
+/* Turns what is left of the range into weights, @n of them. With FIXED_EACH_OCTAVES both halves of
+ * the product are the number itself, shifted. */
+INLINE void fixed_weights(const struct fixed_state *s, V z[4], int n, bool each)
 {
     const V zero = v_set1(0);
     V whole[4] = {zero, zero, zero, zero};
 
-    UNROLLED for (int i = 0; i < n; i++) whole[i] = v_mulhi_u(z[i], s->octaves);
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_mullo(z[i], s->octaves);
+    UNROLLED for (int i = 0; i < n; i++) whole[i] =
+        each ? v_shr12_u(z[i]) : v_mulhi_u(z[i], s->octaves);
+    UNROLLED for (int i = 0; i < n; i++) z[i] = each ? v_shl3(z[i]) : v_mullo(z[i], s->octaves);
     UNROLLED for (int i = 0; i < n; i += 2) v_powers(&whole[i], &whole[i + 1]);
-    UNROLLED for (int i = 0; i < n; i++) z[i] = v_avg_u(z[i], v_set1(-1));
+    UNROLLED for (int i = 0; i < n; i++) z[i] =
+        each ? v_or(z[i], v_set1(-32768)) : v_avg_u(z[i], v_set1(-1));
     UNROLLED for (int i = 0; i < n; i++) z[i] = v_mulhi_u(z[i], whole[i]);
 }
 
@@ -61,7 +64,7 @@ INLINE void fixed_weights_each(const struct fixed_state *s, V z[4], const struct
     UNROLLED for (int i = 0; i < p->n; i++) z[i] = v_mullo(z[i], s->factor[p->from[i]]);
     UNROLLED for (int i = 0; i < p->n; i++) z[i] =
         v_sub_sat_u(v_dup(t->space.fixed[p->space[i]]), z[i]);
-    fixed_weights(s, z, p->n);
+    fixed_weights(s, z, p->n, true);
 }
 
 INLINE void fixed_add_weight(struct fixed_sums *sums, int i, V w)
@@ -142,7 +145,7 @@ INLINE void fixed_tap(struct fixed_state *s, const struct row_tap *t, const stru
     if (kind.each)
         fixed_weights_each(s, z, t, &p);
     else
-        fixed_weights(s, z, p.n);
+        fixed_weights(s, z, p.n, false);
     UNROLLED for (int i = 0; i < p.n; i++)
     {
         s->sums.y[p.from[i]] = v_add(s->sums.y[p.from[i]], v_mulhrs(dy[i], z[i]));
@@ -260,7 +263,7 @@ INLINE void fixed_own(const struct fixed_state *s, V z[4], struct fixed_kind kin
         return;
     }
     z[0] = v_sub_sat_u(v_dup(s->plan->own.space.fixed[0]), v_mulhrs(d, d));
-    fixed_weights(s, z, 1);
+    fixed_weights(s, z, 1, false);
     z[1] = z[0];
 }
 

@@ -35,6 +35,9 @@ OP_U(v_avg_u, (V a, V b), vrhaddq_u16(U(a), U(b)))
 OP_U(v_shl, (V a, int n), vshlq_u16(U(a), vdupq_n_s16((int16_t)n)))
 OP_U(v_shr1_u, (V a), vshrq_n_u16(U(a), 1))
 OP_U(v_shr7_u, (V a), vshrq_n_u16(U(a), 7))
+OP_U(v_shr12_u, (V a), vshrq_n_u16(U(a), 12))
+OP_U(v_shl3, (V a), vshlq_n_u16(U(a), 3))
+OP(V, v_or, (V a, V b), vorrq_s16(a, b))
 
 /* Differs from the x86 instruction in (-32768)^2 alone, 32767 for 32768: a squared distance
  * beyond the range both times. */
