@@ -310,8 +310,10 @@ static void load_factors(struct band *b, const struct row_kernels *kernels,
 
     if (plan->arithmetic == ROWS_FIXED && only) {
         for (int x = 0; x < columns; x++) {
-            b->limit[x] = b->limit_by[only[x >> shift]];
-            b->factor[x] = b->factor_by[only[x >> shift]];
+            const uint32_t both = b->factors_by[only[x >> shift]];
+
+            b->limit[x] = (uint16_t)both;
+            b->factor[x] = (uint16_t)(both >> 16);
         }
         return;
     }
@@ -324,11 +326,14 @@ static void load_factors(struct band *b, const struct row_kernels *kernels,
 static void prepare_factors(struct band *b, const struct row_kernels *kernels,
                             const struct row_plan *plan, const struct band_input *in)
 {
+    uint16_t limit[256], factor[256];
     float per[256];
 
     for (int i = 0; i < 256; i++)
         per[i] = in->by_brightness[in->brightness ? i : 0] * in->by_count[in->count ? i : 0];
-    kernels->factors(per, plan->per_unit, b->limit_by, b->factor_by, 256);
+    kernels->factors(per, plan->per_unit, limit, factor, 256);
+    for (int i = 0; i < 256; i++)
+        b->factors_by[i] = (uint32_t)factor[i] << 16 | limit[i];
 }
 
 static enum row_joint joint_of(const struct frame *f, int y)

@@ -15,9 +15,9 @@ struct band {
     size_t plane_bytes; /* from one plane of a row to the next */
     uint8_t *bytes;     /* rows of samples as in frames */
     size_t byte_stride;
-    float *sums, *per, *levels[4];          /* as in struct row_job */
-    uint16_t *limit, *factor;               /* likewise, for even and odd luma alike */
-    uint16_t limit_by[256], factor_by[256]; /* one of the two bytes of struct band_input */
+    float *sums, *per, *levels[4]; /* as in struct row_job */
+    uint16_t *limit, *factor;      /* likewise, for even and odd luma alike */
+    uint32_t factors_by[256]; /* factor and limit by one of the two bytes of struct band_input */
 };
 
 void band_finish(struct band *b);
