@@ -4,49 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/simd/time/noise.h"
-
-#define NOISE_PIXELS (NOISE_BLOCK * NOISE_BLOCK)
-
-/* A step that is not inlined: where it is, GCC 12 takes its loops apart, and a block takes twice as
- * long (AMD Zen 5, 2026-11-22). */
-#define NOISE_STEP static __attribute__((noinline))
-
-/* A component of a block, row by row. */
-struct noise_bytes {
-    uint8_t at[NOISE_PIXELS];
-};
-
-struct noise_samples {
-    int16_t at[NOISE_PIXELS];
-};
-
-/* How a component is sampled in a block. */
-struct noise_shape {
-    int hshift, vshift;
-    int width, height, n, pixels;           /* samples, and luma samples that share one */
-    struct noise_samples one, across, down; /* what a sample weighs in S, A and B */
-};
-
-static inline void noise_shape(struct noise_shape *ret, int hshift, int vshift)
-{
-    const int pixels = 1 << hshift << vshift;
-
-    ret->hshift = hshift;
-    ret->vshift = vshift;
-    ret->width = NOISE_BLOCK >> hshift;
-    ret->height = NOISE_BLOCK >> vshift;
-    ret->n = NOISE_PIXELS / pixels;
-    ret->pixels = pixels;
-    for (int y = 0; y < ret->height; y++)
-        for (int x = 0; x < ret->width; x++) {
-            ret->one.at[ret->width * y + x] = (int16_t)pixels;
-            ret->across.at[ret->width * y + x] =
-                (int16_t)(pixels * ((2 * x + 1) * (1 << hshift) - NOISE_BLOCK));
-            ret->down.at[ret->width * y + x] =
-                (int16_t)(pixels * ((2 * y + 1) * (1 << vshift) - NOISE_BLOCK));
-        }
-}
+#include "engine/simd/time/noise_samples.h"
+#ifdef __AVX2__
+#include "engine/simd/time/noise_left_avx2.h"
+#else
+#include "engine/simd/time/noise_left.h"
+#endif
 
 /* --- sums --- */
 
@@ -206,82 +169,6 @@ NOISE_STEP void noise_differ(struct noise_samples *restrict to, const struct noi
 {
     for (int i = 0; i < n; i++)
         to->at[i] = (int16_t)(a->at[i] - b->at[i]);
-}
-
-/* --- what is left --- */
-
-#define NOISE_CELLS 6 /* across and down, whose neighbours are in the block */
-#define NOISE_LINE 8  /* a row of them, of which the last two mean nothing */
-
-struct noise_cells {
-    int32_t at[NOISE_CELLS * NOISE_LINE];
-};
-
-/* 64 times E: weights of 1 3 3 1 pixels, which are 1 6 1 samples that two pixels share. */
-NOISE_STEP void noise_cells(struct noise_cells *to, const struct noise_samples *from,
-                            const struct noise_shape *shape)
-{
-    const int w = shape->width, last = NOISE_CELLS * NOISE_LINE - 2;
-    int16_t down[NOISE_CELLS * NOISE_BLOCK];
-
-    for (int y = 0; y < NOISE_CELLS; y++) {
-        const int16_t *row = from->at + (shape->vshift ? y : 2 * y + 1) * w;
-
-        if (shape->vshift)
-            for (int x = 0; x < w; x++)
-                down[w * y + x] = (int16_t)(row[x] + 6 * row[x + w] + row[x + 2 * w]);
-        else
-            for (int x = 0; x < w; x++)
-                down[w * y + x] =
-                    (int16_t)(row[x] + 3 * (row[x + w] + row[x + 2 * w]) + row[x + 3 * w]);
-    }
-    if (shape->hshift)
-        for (int i = 0; i < last; i++)
-            to->at[i] = down[i] + 6 * down[i + 1] + down[i + 2];
-    else
-        for (int i = 0; i < last; i++)
-            to->at[i] = down[2 * i + 1] + 3 * (down[2 * i + 2] + down[2 * i + 3]) + down[2 * i + 4];
-    to->at[last] = to->at[last + 1] = 0;
-}
-
-NOISE_STEP int32_t noise_cell_sum(const struct noise_cells *c)
-{
-    int32_t column[NOISE_LINE] = {0}, sum = 0;
-
-    for (int y = 0; y < NOISE_CELLS; y++)
-        for (int x = 0; x < NOISE_LINE; x++)
-            column[x] += c->at[NOISE_LINE * y + x];
-    for (int x = 0; x < NOISE_CELLS; x++)
-        sum += column[x];
-    return sum;
-}
-
-/* No column of products exceeds 32 bits. */
-NOISE_STEP int64_t noise_cell_product(const struct noise_cells *a, const struct noise_cells *b)
-{
-    int32_t column[NOISE_LINE] = {0};
-    int64_t sum = 0;
-
-    for (int y = 0; y < NOISE_CELLS; y++)
-        for (int x = 0; x < NOISE_LINE; x++)
-            column[x] += a->at[NOISE_LINE * y + x] * b->at[NOISE_LINE * y + x];
-    for (int x = 0; x < NOISE_CELLS; x++)
-        sum += column[x];
-    return sum;
-}
-
-static inline void noise_left(struct noise_moments *m, const struct noise_samples c[3],
-                              const struct noise_shape shape[2], int components)
-{
-    struct noise_cells e[3];
-
-    for (int i = 0; i < components; i++)
-        noise_cells(&e[i], &c[i], &shape[i > 0]);
-    for (int i = 0; i < components; i++) {
-        m->s[i] = noise_cell_sum(&e[i]);
-        for (int k = 0; k <= i; k++)
-            m->ss[i][k] = m->ss[k][i] = noise_cell_product(&e[i], &e[k]);
-    }
 }
 
 /* @shape: of luma and of chroma. */
