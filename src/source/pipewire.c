@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <spa/param/buffers.h>
-
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/log.h"
@@ -18,6 +16,7 @@
 #include "pipewire/nodes.h"
 #include "source/pipewire_camera.h"
 #include "source/pipewire_picture.h"
+#include "source/pipewire_turn.h"
 #include "source/source.h"
 #include "source/live.h"
 
@@ -39,12 +38,17 @@ struct pipewire_source {
     bool rateless;      /* the camera does not tell how many come */
     uint64_t n_taken;
     struct pipewire_copy copy;
+    struct pipewire_turner turner;
+    bool held;    /* the copy was not read yet */
+    bool puzzled; /* a transform was unknown, and that was told */
 
     /* Guarded by the loop's lock. */
     enum pw_stream_state state;
     char trouble[160];              /* why it is in the state of an error */
     struct pipewire_picture agreed; /* width 0 = not known yet */
     bool changed;                   /* they look different now */
+    bool has_buffers;
+    bool tells_turn; /* the buffers say how the picture in them is turned */
 };
 
 /* --- what the daemon tells, with the loop locked where nothing else is said --- */
@@ -60,29 +64,12 @@ static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state 
     event_ring(p->connection.event_fd);
 }
 
-/* The camera says how large its buffers are. libcamera has a block for each plane. */
-static void ask_for_buffers(struct pipewire_source *p)
-{
-    uint8_t memory[512];
-    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
-    const struct spa_pod *params[2];
-    const int planes = format_table[p->agreed.frame.format].planes; /* 0 of a JPEG */
-
-    params[0] = spa_pod_builder_add_object(
-        &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(4, 1, 32), SPA_PARAM_BUFFERS_blocks,
-        SPA_POD_CHOICE_RANGE_Int(1, 1, planes > 1 ? planes : 1), SPA_PARAM_BUFFERS_dataType,
-        SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
-    params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
-                                           SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
-                                           SPA_PARAM_META_size,
-                                           SPA_POD_Int(sizeof(struct spa_meta_header)));
-    (void)pw_stream_update_params(p->stream, params, 2);
-}
-
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     struct pipewire_source *p = data;
+    uint8_t memory[1024];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
+    const struct spa_pod *params[PIPEWIRE_MAX_BUFFER_PARAMS];
     struct pipewire_picture f;
 
     /* It is also cleared when the camera goes, and when it rests. */
@@ -93,8 +80,19 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
                   (!frame_alike(&f.frame, &p->agreed.frame) || f.fourth != p->agreed.fourth));
     if (!p->changed) {
         p->agreed = f;
-        ask_for_buffers(p);
+        (void)pw_stream_update_params(p->stream, params,
+                                      pipewire_buffers(&b, f.frame.format, params));
     }
+    event_ring(p->connection.event_fd);
+}
+
+static void on_add_buffer(void *data, struct pw_buffer *b)
+{
+    struct pipewire_source *p = data;
+
+    p->has_buffers = true;
+    p->tells_turn = spa_buffer_find_meta_data(b->buffer, SPA_META_VideoTransform,
+                                              sizeof(struct spa_meta_videotransform)) != NULL;
     event_ring(p->connection.event_fd);
 }
 
@@ -111,6 +109,7 @@ static const struct pw_stream_events stream_events = {
     .version = PW_VERSION_STREAM_EVENTS,
     .state_changed = on_state,
     .param_changed = on_param,
+    .add_buffer = on_add_buffer,
     .process = on_process,
 };
 
@@ -129,166 +128,6 @@ static int trouble(const struct pipewire_source *p, struct error *err)
         return error_set(err, -EIO, "PipeWire gives no more pictures of '%s'", name);
     if (p->changed)
         return error_set(err, -EIO, "the pictures of '%s' have changed", name);
-    return 0;
-}
-
-/* --- opening and closing --- */
-
-static void pipewire_close(struct source *s)
-{
-    struct pipewire_source *p = (struct pipewire_source *)s;
-
-    if (!p)
-        return;
-    if (p->stream)
-        pipewire_end_stream(&p->connection, p->stream);
-    pipewire_nodes_finish(&p->nodes);
-    pipewire_disconnect(&p->connection);
-    pipewire_copy_finish(&p->copy);
-    free(p);
-}
-
-/* No other camera may take the place of one that goes: it could be our own. */
-static struct pw_properties *stream_properties(const struct pipewire_node *node)
-{
-    return pw_properties_new(
-        PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Camera",
-        PW_KEY_NODE_NAME, PIPEWIRE_NODE_NAME ".input", PW_KEY_TARGET_OBJECT,
-        *node->serial ? node->serial : node->name, "node.dont-fallback", "true", NULL);
-}
-
-static int connect_stream(struct pipewire_source *p, const struct source_config *config,
-                          struct error *err)
-{
-    uint8_t memory[4096];
-    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
-    const struct spa_pod *requests[PIPEWIRE_MAX_REQUESTS];
-    const int n = pipewire_camera_request(p->node, config, &b, requests, &p->rateless, err);
-    int r;
-
-    if (n < 0)
-        return n;
-    pipewire_lock(&p->connection);
-    p->state = PW_STREAM_STATE_CONNECTING;
-    p->stream = pw_stream_new(p->connection.core, PIPEWIRE_NODE_NAME, stream_properties(p->node));
-    r = p->stream ? 0 : -errno;
-    if (p->stream) {
-        pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
-        r = pw_stream_connect(p->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
-                              PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS |
-                                  PW_STREAM_FLAG_DONT_RECONNECT | PW_STREAM_FLAG_RT_PROCESS,
-                              requests, (uint32_t)n);
-    }
-    pipewire_unlock(&p->connection);
-    return r < 0
-               ? error_set(err, r, "PipeWire gives no pictures of '%s': %s", p->shown, strerror(-r))
-               : 0;
-}
-
-static int wait_for_format(struct pipewire_source *p, struct error *err)
-{
-    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
-    bool there = false;
-    int r = 0;
-
-    while (r == 0 && !there) {
-        r = pipewire_wait(&p->connection, p->stop_fd, t_end_ns);
-        if (r == -ETIMEDOUT)
-            return error_set(err, r,
-                             "PipeWire does not connect '%s': its session manager (WirePlumber) "
-                             "does not run, or another program has the camera in a format that "
-                             "bilatcam does not take",
-                             p->shown);
-        if (r)
-            return error_set(err, r, "stopped");
-        pipewire_lock(&p->connection);
-        r = trouble(p, err);
-        there = p->agreed.frame.width;
-        pipewire_unlock(&p->connection);
-    }
-    return r;
-}
-
-/* What the camera gives. With the loop locked. */
-static int adopt(struct pipewire_source *p, struct error *err)
-{
-    const struct frame *const f = &p->agreed.frame;
-    const struct fraction fps = p->agreed.fps;
-    const char *const problem = frame_size_problem(f->width, f->height);
-    const char *const name = *p->node->name ? p->node->name : p->node->description;
-    struct source *const s = &p->base;
-
-    (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->shown);
-    (void)snprintf(s->reopen, sizeof(s->reopen), "pipewire:%s", name);
-    if (problem)
-        return error_set(err, -EINVAL, "%s gives %dx%d, which cannot be used: %s", s->name,
-                         f->width, f->height, problem);
-    s->format = f->format;
-    s->width = f->width;
-    s->height = f->height;
-    s->colour = f->colour;
-    s->fps = fps.num && fps.den && !p->rateless ? fps : (struct fraction){0, 0};
-    p->timeout_ns = fps.num && fps.den ? source_hang_ns(fps) : STATIC_NS;
-    if (pipewire_copy_init(&p->copy, &p->agreed))
-        return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
-    return 0;
-}
-
-static int choose(struct pipewire_source *p, const char *name, bool returns, struct error *err)
-{
-    int r;
-
-    pipewire_lock(&p->connection);
-    r = pipewire_camera_choose(&p->nodes, name, returns, &p->node, err);
-    if (r == 0)
-        (void)snprintf(p->shown, sizeof(p->shown), "%s", p->node->description);
-    pipewire_unlock(&p->connection);
-    return r;
-}
-
-static int open_camera(struct pipewire_source *p, const struct source_config *config,
-                       struct error *err)
-{
-    const char *const name = strchr(config->name, ':') + 1;
-    int r = pipewire_connect(&p->connection, err);
-
-    if (r == 0)
-        r = pipewire_nodes_find(&p->nodes, &p->connection, p->stop_fd, err);
-    if (r == 0)
-        r = choose(p, name, config->returns, err);
-    if (r == 0)
-        r = connect_stream(p, config, err);
-    if (r == 0)
-        r = wait_for_format(p, err);
-    if (r)
-        return r;
-    pipewire_lock(&p->connection);
-    r = adopt(p, err);
-    pipewire_unlock(&p->connection);
-    return r;
-}
-
-static int pipewire_open(struct source **ret, const struct source_config *config, struct error *err)
-{
-    struct pipewire_source *p = calloc(1, sizeof(*p));
-    int r;
-
-    if (!p)
-        return error_set(err, -ENOMEM, "cannot open '%s': out of memory", config->name);
-    p->base.ops = &source_pipewire;
-    p->base.live = true;
-    p->connection.event_fd = -1;
-    p->stop_fd = config->stop_fd;
-    r = open_camera(p, config, err);
-    if (r) {
-        pipewire_close(&p->base);
-        return r;
-    }
-    if (!config->again)
-        source_warn(&p->base, config);
-    log_debug("%s: %s %dx%d", p->base.name, format_table[p->base.format].name, p->base.width,
-              p->base.height);
-    *ret = &p->base;
     return 0;
 }
 
@@ -332,6 +171,285 @@ static int try_to_take(struct pipewire_source *p, struct error *err)
     return r;
 }
 
+/* Has the turner follow what the camera says of the picture in the copy. Nonsense counts as what
+ * was before. @may_differ: in format and size, too. */
+static int follow_turn(struct pipewire_source *p, bool may_differ, struct error *err)
+{
+    const struct frame *const raw = &p->copy.frame;
+    struct turn turn = p->turner.turn;
+
+    if (!pipewire_turn_of(p->copy.transform, &turn) && !p->puzzled) {
+        log_warning("camera '%s' says in an unknown way (%u) how its pictures are turned: ignored",
+                    p->shown, p->copy.transform);
+        p->puzzled = true;
+    }
+    if (p->turner.shape.width && turn_equal(turn, p->turner.turn))
+        return 0;
+    if (!may_differ && !pipewire_turn_keeps_shape(&p->turner, raw, turn))
+        return error_set(err, -EIO, "the pictures of '%s' have changed", p->shown);
+    if (pipewire_turner_set(&p->turner, raw, turn))
+        return error_set(err, -ENOMEM, "cannot read '%s': out of memory", p->shown);
+    return 0;
+}
+
+/* --- opening and closing --- */
+
+static void pipewire_close(struct source *s)
+{
+    struct pipewire_source *p = (struct pipewire_source *)s;
+
+    if (!p)
+        return;
+    if (p->stream)
+        pipewire_end_stream(&p->connection, p->stream);
+    pipewire_nodes_finish(&p->nodes);
+    pipewire_disconnect(&p->connection);
+    pipewire_turner_finish(&p->turner);
+    pipewire_copy_finish(&p->copy);
+    free(p);
+}
+
+static int connect_stream(struct pipewire_source *p, const struct source_config *config,
+                          struct error *err)
+{
+    uint8_t memory[4096];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
+    const struct spa_pod *requests[PIPEWIRE_MAX_REQUESTS];
+    const int n = pipewire_camera_request(p->node, config, &b, requests, &p->rateless, err);
+    int r;
+
+    if (n < 0)
+        return n;
+    pipewire_lock(&p->connection);
+    p->state = PW_STREAM_STATE_CONNECTING;
+    p->stream =
+        pw_stream_new(p->connection.core, PIPEWIRE_NODE_NAME, pipewire_camera_properties(p->node));
+    r = p->stream ? 0 : -errno;
+    if (p->stream) {
+        pw_stream_add_listener(p->stream, &p->listener, &stream_events, p);
+        r = pw_stream_connect(p->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
+                              PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS |
+                                  PW_STREAM_FLAG_DONT_RECONNECT | PW_STREAM_FLAG_RT_PROCESS,
+                              requests, (uint32_t)n);
+    }
+    pipewire_unlock(&p->connection);
+    return r < 0
+               ? error_set(err, r, "PipeWire gives no pictures of '%s': %s", p->shown, strerror(-r))
+               : 0;
+}
+
+/* Waits until the daemon has told that. -ETIMEDOUT: it did not; -ECANCELED: stopped. */
+static int wait_for(struct pipewire_source *p, bool (*there)(const struct pipewire_source *p),
+                    struct error *err)
+{
+    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
+
+    for (;;) {
+        bool done;
+        int r;
+
+        pipewire_lock(&p->connection);
+        r = trouble(p, err);
+        done = there(p);
+        pipewire_unlock(&p->connection);
+        if (r || done)
+            return r;
+        r = pipewire_wait(&p->connection, p->stop_fd, t_end_ns);
+        if (r)
+            return error_set(err, r, "stopped");
+    }
+}
+
+static bool has_format(const struct pipewire_source *p)
+{
+    return p->agreed.frame.width;
+}
+
+static bool has_buffers(const struct pipewire_source *p)
+{
+    return p->has_buffers;
+}
+
+static int wait_for_format(struct pipewire_source *p, struct error *err)
+{
+    const int r = wait_for(p, has_format, err);
+
+    return r == -ETIMEDOUT
+               ? error_set(err, r,
+                           "PipeWire does not connect '%s': its session manager (WirePlumber) "
+                           "does not run, or another program has the camera in a format that "
+                           "bilatcam does not take",
+                           p->shown)
+               : r;
+}
+
+static int check_size(const struct pipewire_source *p, const struct frame *f, struct error *err)
+{
+    const char *const problem = frame_size_problem(f->width, f->height);
+
+    return problem ? error_set(err, -EINVAL, "%s gives %dx%d, which cannot be used: %s",
+                               p->base.name, f->width, f->height, problem)
+                   : 0;
+}
+
+/* What the camera gives. With the loop locked. */
+static int adopt(struct pipewire_source *p, struct error *err)
+{
+    const struct fraction fps = p->agreed.fps;
+    const char *const name = *p->node->name ? p->node->name : p->node->description;
+    struct source *const s = &p->base;
+    int r;
+
+    (void)snprintf(s->name, sizeof(s->name), "%.120s (PipeWire)", p->shown);
+    (void)snprintf(s->reopen, sizeof(s->reopen), "pipewire:%s", name);
+    r = check_size(p, &p->agreed.frame, err);
+    if (r)
+        return r;
+    s->fps = fps.num && fps.den && !p->rateless ? fps : (struct fraction){0, 0};
+    p->timeout_ns = fps.num && fps.den ? source_hang_ns(fps) : STATIC_NS;
+    if (pipewire_copy_init(&p->copy, &p->agreed))
+        return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
+    return 0;
+}
+
+/* The first picture says how all are turned, and so how large they are when upright; it is kept for
+ * the first read. A camera that gives none is taken for one that stands upright, and why there is
+ * none the first read tells. */
+static int wait_for_turn(struct pipewire_source *p, struct error *err)
+{
+    const int64_t t_end_ns = now_ns() + START_NS;
+    int r = wait_for(p, has_buffers, err);
+    bool tells_turn;
+
+    pipewire_lock(&p->connection);
+    tells_turn = p->tells_turn;
+    pipewire_unlock(&p->connection);
+    while (r == 0 && tells_turn && !p->held) {
+        r = try_to_take(p, err);
+        p->held = r == 0;
+        if (r == 1)
+            r = pipewire_wait(&p->connection, p->stop_fd, t_end_ns);
+    }
+    return r == -ECANCELED ? error_set(err, r, "stopped") : 0;
+}
+
+static int adopt_upright(struct pipewire_source *p, struct error *err)
+{
+    const struct frame *const f = &p->turner.shape;
+    struct source *const s = &p->base;
+    const int r = follow_turn(p, true, err);
+
+    if (r)
+        return r;
+    s->format = f->format;
+    s->width = f->width;
+    s->height = f->height;
+    s->colour = f->colour;
+    return check_size(p, f, err);
+}
+
+static int choose(struct pipewire_source *p, const char *name, bool returns, struct error *err)
+{
+    int r;
+
+    pipewire_lock(&p->connection);
+    r = pipewire_camera_choose(&p->nodes, name, returns, &p->node, err);
+    if (r == 0)
+        (void)snprintf(p->shown, sizeof(p->shown), "%s", p->node->description);
+    pipewire_unlock(&p->connection);
+    return r;
+}
+
+static int open_camera(struct pipewire_source *p, const struct source_config *config,
+                       struct error *err)
+{
+    const char *const name = strchr(config->name, ':') + 1;
+    int r = pipewire_connect(&p->connection, err);
+
+    if (r == 0)
+        r = pipewire_nodes_find(&p->nodes, &p->connection, p->stop_fd, err);
+    if (r == 0)
+        r = choose(p, name, config->returns, err);
+    if (r == 0)
+        r = connect_stream(p, config, err);
+    if (r == 0)
+        r = wait_for_format(p, err);
+    if (r)
+        return r;
+    pipewire_lock(&p->connection);
+    r = adopt(p, err);
+    pipewire_unlock(&p->connection);
+    if (r == 0)
+        r = wait_for_turn(p, err);
+    return r ? r : adopt_upright(p, err);
+}
+
+static int open_once(struct pipewire_source **ret, const struct source_config *config,
+                     struct error *err)
+{
+    struct pipewire_source *p = calloc(1, sizeof(*p));
+    int r;
+
+    if (!p)
+        return error_set(err, -ENOMEM, "cannot open '%s': out of memory", config->name);
+    p->base.ops = &source_pipewire;
+    p->base.live = true;
+    p->connection.event_fd = -1;
+    p->stop_fd = config->stop_fd;
+    r = open_camera(p, config, err);
+    if (r)
+        pipewire_close(&p->base);
+    else
+        *ret = p;
+    return r;
+}
+
+/* Whether a camera that lies on its side was asked for a size that is meant upright. */
+static bool asked_wrongly(const struct pipewire_source *p, const struct source_config *config)
+{
+    return p->turner.turn.swap && config->width && config->width != config->height &&
+           (p->base.width != config->width || p->base.height != config->height);
+}
+
+static int pipewire_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+    struct source_config lying = *config;
+    struct pipewire_source *p = NULL;
+    int r = open_once(&p, config, err);
+
+    if (r == 0 && asked_wrongly(p, config)) {
+        lying.width = config->height;
+        lying.height = config->width;
+        pipewire_close(&p->base);
+        r = open_once(&p, &lying, err);
+    }
+    if (r)
+        return r;
+    if (!config->again)
+        source_warn(&p->base, config);
+    log_debug("%s: %s %dx%d", p->base.name, format_table[p->base.format].name, p->base.width,
+              p->base.height);
+    *ret = &p->base;
+    return 0;
+}
+
+/* --- reading --- */
+
+/* 1: there is no whole picture. */
+static int read_newest(struct pipewire_source *p, struct frame *ret, struct error *err)
+{
+    int r = p->held ? 0 : try_to_take(p, err);
+
+    p->held = false;
+    if (r == 0)
+        r = follow_turn(p, false, err);
+    if (r == 0 && !pipewire_turn(&p->turner, &p->copy.frame, ret)) {
+        p->base.n_bad++;
+        r = 1;
+    }
+    return r;
+}
+
 static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
 {
     struct pipewire_source *p = (struct pipewire_source *)s;
@@ -342,7 +460,7 @@ static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
 
         if (event_rung(p->stop_fd))
             return error_set(err, -ECANCELED, "stopped");
-        r = try_to_take(p, err);
+        r = read_newest(p, ret, err);
         if (r == 0)
             break;
         if (r < 0)
@@ -351,7 +469,6 @@ static int pipewire_read(struct source *s, struct frame *ret, struct error *err)
             return error_set(err, -ETIMEDOUT, "camera '%s' gives no pictures", p->shown);
         (void)pipewire_wait(&p->connection, p->stop_fd, deadline);
     }
-    *ret = p->copy.frame;
     p->started = true;
     return 0;
 }

@@ -325,3 +325,11 @@ int pipewire_camera_request(const struct pipewire_node *node, const struct sourc
     free(m);
     return r ? r : n;
 }
+
+struct pw_properties *pipewire_camera_properties(const struct pipewire_node *node)
+{
+    return pw_properties_new(
+        PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Camera",
+        PW_KEY_NODE_NAME, PIPEWIRE_NODE_NAME ".input", PW_KEY_TARGET_OBJECT,
+        *node->serial ? node->serial : node->name, "node.dont-fallback", "true", NULL);
+}

@@ -25,3 +25,7 @@ int pipewire_camera_request(const struct pipewire_node *node, const struct sourc
                             struct spa_pod_builder *b,
                             const struct spa_pod *ret[PIPEWIRE_MAX_REQUESTS], bool *rateless,
                             struct error *err);
+
+/* Those of a stream to @node: no other camera may take the place of one that goes, as it could be
+ * our own. The stream takes them; NULL: out of memory. */
+struct pw_properties *pipewire_camera_properties(const struct pipewire_node *node);

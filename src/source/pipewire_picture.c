@@ -5,6 +5,7 @@
 #include <linux/dma-buf.h>
 #include <linux/magic.h>
 #include <spa/buffer/meta.h>
+#include <spa/param/buffers.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,6 +17,28 @@
 #include "v4l2/node.h"
 
 #define STAMP_MAX_AGE_NS (5 * NS_PER_S) /* an older stamp is taken for nonsense */
+
+static const struct spa_pod *meta(struct spa_pod_builder *b, enum spa_meta_type type, size_t size)
+{
+    return spa_pod_builder_add_object(b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+                                      SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size,
+                                      SPA_POD_Int((int)size));
+}
+
+uint32_t pipewire_buffers(struct spa_pod_builder *b, enum frame_format format,
+                          const struct spa_pod *ret[PIPEWIRE_MAX_BUFFER_PARAMS])
+{
+    const int planes = format_table[format].planes; /* 0 of a JPEG */
+
+    ret[0] = spa_pod_builder_add_object(
+        b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 1, 32), SPA_PARAM_BUFFERS_blocks,
+        SPA_POD_CHOICE_RANGE_Int(1, 1, planes > 1 ? planes : 1), SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
+    ret[1] = meta(b, SPA_META_Header, sizeof(struct spa_meta_header));
+    ret[2] = meta(b, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
+    return 3;
+}
 
 int pipewire_copy_init(struct pipewire_copy *c, const struct pipewire_picture *agreed)
 {
@@ -231,6 +254,14 @@ static bool read_jpeg(struct pipewire_copy *c, const struct part *p)
            v4l2_jpeg_plausible(c->frame.plane[0], c->frame.bytes);
 }
 
+static uint32_t read_transform(const struct spa_buffer *b)
+{
+    const struct spa_meta_videotransform *const shared =
+        spa_buffer_find_meta_data(b, SPA_META_VideoTransform, sizeof(*shared));
+
+    return shared ? *(const volatile uint32_t *)&shared->transform : SPA_META_TRANSFORMATION_None;
+}
+
 /* A stamp of another clock, or none, is now. */
 static int64_t believable(int64_t pts)
 {
@@ -276,5 +307,7 @@ bool pipewire_copy_take(struct pipewire_copy *c, const struct spa_buffer *b)
         if (parts[i].map)
             (void)munmap(parts[i].map, parts[i].map_size);
     }
+    if (whole)
+        c->transform = read_transform(b);
     return whole;
 }

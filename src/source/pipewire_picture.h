@@ -6,11 +6,19 @@
 
 #include "pipewire/format.h"
 
+#define PIPEWIRE_MAX_BUFFER_PARAMS 3
+
+/* Builds what to ask of the buffers of pictures of @format: the camera says how large they are, and
+ * libcamera has a block for each plane. Returns how many. */
+uint32_t pipewire_buffers(struct spa_pod_builder *b, enum frame_format format,
+                          const struct spa_pod *ret[PIPEWIRE_MAX_BUFFER_PARAMS]);
+
 struct pipewire_copy {
     struct frame frame;          /* the newest one; owns its memory */
     enum pipewire_fourth fourth; /* of those that are copied */
     size_t capacity;             /* for compressed ones */
     uint8_t *row;                /* with the fourth byte */
+    uint32_t transform;          /* how the newest one was turned, as its buffer says; or 0 */
 };
 
 /* For pictures like @agreed. pipewire_copy_finish is to follow even where this fails. -ENOMEM. */

@@ -13,12 +13,14 @@
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
  *     --blocks             a block for each plane, as libcamera has them: see tell_planes()
+ *     --transform N        each buffer says how its picture is turned: a number of PipeWire's
  *     --malformed          offers a choice of formats that has no room for one, too
  *
  * It takes commands, a line each:
  *
  *     damage KIND N        each Nth picture is damaged: see spoil(); N 0: none
  *     pts KIND             of the header: right, old (of a second ago), none, late, early
+ *     transform N          another one
  *     stall, go on         no pictures, and again
  *     size WxH             another one, for those who read, too
  *     quit                 the end, which its standard input's is, too
@@ -66,7 +68,8 @@ struct camera {
     uint8_t *pictures; /* of the first size */
     size_t n_bytes;    /* all of them */
     bool short_file, blocks, malformed, rateless;
-    bool streams, stalled;
+    bool streams, stalled, tells_turn;
+    unsigned transform;
     char damage[16], pts[16];
     long every; /* Nth picture is damaged */
     uint64_t n;
@@ -145,6 +148,8 @@ static void fill(const struct camera *c, struct spa_buffer *b)
 {
     struct spa_data *d = &b->datas[0];
     struct spa_meta_header *h = spa_buffer_find_meta_data(b, SPA_META_Header, sizeof(*h));
+    struct spa_meta_videotransform *t =
+        spa_buffer_find_meta_data(b, SPA_META_VideoTransform, sizeof(*t));
     const bool first = c->size.width == c->sizes[0].width && c->size.height == c->sizes[0].height;
     const bool jpeg = c->kind->video == SPA_VIDEO_FORMAT_ENCODED;
     size_t size = jpeg ? c->n_bytes : bytes_of(c, c->size);
@@ -163,6 +168,8 @@ static void fill(const struct camera *c, struct spa_buffer *b)
     };
     if (c->blocks)
         tell_planes(c, b);
+    if (t)
+        t->transform = c->transform;
     if (h)
         *h = (struct spa_meta_header){.pts = stamp(c), .seq = c->n};
     if (c->every && c->n % (uint64_t)c->every == 0)
@@ -226,6 +233,14 @@ static const struct spa_pod *make_malformed(struct spa_pod_builder *b)
     return spa_pod_builder_pop(b, &f);
 }
 
+static const struct spa_pod *make_meta(struct spa_pod_builder *b, enum spa_meta_type type,
+                                       size_t size)
+{
+    return spa_pod_builder_add_object(b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+                                      SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size,
+                                      SPA_POD_Int((int)size));
+}
+
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     struct camera *c = data;
@@ -233,7 +248,8 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
     struct spa_video_info_mjpg jpeg;
     uint8_t memory[512];
     struct spa_pod_builder b = SPA_POD_BUILDER_INIT(memory, sizeof(memory));
-    const struct spa_pod *params[2];
+    const struct spa_pod *params[3];
+    uint32_t n = 1;
 
     spa_zero(raw);
     spa_zero(jpeg);
@@ -253,11 +269,12 @@ static void on_param(void *data, uint32_t id, const struct spa_pod *param)
         SPA_POD_Int(c->blocks ? c->kind->planes : 1), SPA_PARAM_BUFFERS_size,
         SPA_POD_Int((int)bytes_of(c, c->size)), SPA_PARAM_BUFFERS_dataType,
         SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr));
-    params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
-                                           SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header),
-                                           SPA_PARAM_META_size,
-                                           SPA_POD_Int(sizeof(struct spa_meta_header)));
-    (void)pw_stream_update_params(c->stream, params, strcmp(c->pts, "absent") ? 2 : 1);
+    if (strcmp(c->pts, "absent") != 0)
+        params[n++] = make_meta(&b, SPA_META_Header, sizeof(struct spa_meta_header));
+    if (c->tells_turn)
+        params[n++] =
+            make_meta(&b, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
+    (void)pw_stream_update_params(c->stream, params, n);
 }
 
 /* Called only where the memory is of our own: with --short-file and --blocks. */
@@ -333,7 +350,7 @@ static void on_command(void *data, int fd, uint32_t mask)
         ;
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "damage %15s %ld", c->damage, &c->every) == 2 ||
-        sscanf(line, "pts %15s", c->pts) == 1)
+        sscanf(line, "pts %15s", c->pts) == 1 || sscanf(line, "transform %u", &c->transform) == 1)
         return;
     if (!strcmp(line, "stall"))
         c->stalled = true;
@@ -393,7 +410,10 @@ static struct pw_properties *take_options(struct camera *c, int argc, char **arg
             (void)pw_properties_set(p, PW_KEY_NODE_DESCRIPTION, value);
         else if (!strcmp(argv[i], "--fps"))
             c->fps = (unsigned)atoi(value);
-        else if (!strcmp(argv[i], "--pts"))
+        else if (!strcmp(argv[i], "--transform")) {
+            c->transform = (unsigned)atoi(value);
+            c->tells_turn = true;
+        } else if (!strcmp(argv[i], "--pts"))
             (void)snprintf(c->pts, sizeof(c->pts), "%s", value);
         else if (!strcmp(argv[i], "--property") && strchr(value, '=')) {
             *strchr(value, '=') = '\0';
