@@ -39,7 +39,7 @@ struct pipewire_source {
     uint64_t n_taken;
     struct pipewire_copy copy;
     struct pipewire_turner turner;
-    bool held;    /* the copy was not read yet */
+    bool held;    /* the copy is whole, and was not read yet */
     bool puzzled; /* a transform was unknown, and that was told */
 
     /* Guarded by the loop's lock. */
@@ -133,42 +133,31 @@ static int trouble(const struct pipewire_source *p, struct error *err)
 
 /* --- frames --- */
 
-/* The newest whole one of the frames that are ready: some programs send a damaged one to tell of
- * something else. False: there is none. With the loop locked. */
-static bool take_newest(struct pipewire_source *p)
+/* Holds the newest whole one of the frames that are ready: some programs send a damaged one to tell
+ * of something else. With the loop locked. */
+static void take_newest(struct pipewire_source *p)
 {
     struct pw_buffer *ready[MAX_READY];
-    bool whole = false;
     int n = 0;
 
     while (n < MAX_READY && (ready[n] = pw_stream_dequeue_buffer(p->stream)))
         n++;
+    if (n == 0)
+        return;
+    p->base.n_dropped += p->held;
+    p->held = false;
     for (int i = n - 1; i >= 0; i--) {
-        if (whole) {
+        if (p->held) {
             p->base.n_dropped++;
         } else {
-            whole = pipewire_copy_take(&p->copy, ready[i]->buffer);
-            p->base.n_bad += !whole;
+            p->held = pipewire_copy_take(&p->copy, ready[i]->buffer);
+            p->base.n_bad += !p->held;
             p->copy.frame.seq = p->n_taken + (uint64_t)i;
         }
     }
     for (int i = 0; i < n; i++)
         (void)pw_stream_queue_buffer(p->stream, ready[i]);
     p->n_taken += (uint64_t)n;
-    return whole;
-}
-
-/* 1: there was none. */
-static int try_to_take(struct pipewire_source *p, struct error *err)
-{
-    int r;
-
-    pipewire_lock(&p->connection);
-    r = trouble(p, err);
-    if (r == 0)
-        r = !take_newest(p);
-    pipewire_unlock(&p->connection);
-    return r;
 }
 
 /* Has the turner follow what the camera says of the picture in the copy. Nonsense counts as what
@@ -238,11 +227,12 @@ static int connect_stream(struct pipewire_source *p, const struct source_config 
                : 0;
 }
 
-/* Waits until the daemon has told that. -ETIMEDOUT: it did not; -ECANCELED: stopped. */
-static int wait_for(struct pipewire_source *p, bool (*there)(const struct pipewire_source *p),
-                    struct error *err)
+/* Waits so long until @there, which is asked with the loop locked. -ETIMEDOUT: it is not;
+ * -ECANCELED: stopped. */
+static int wait_for(struct pipewire_source *p, bool (*there)(struct pipewire_source *p),
+                    int64_t timeout_ns, struct error *err)
 {
-    const int64_t t_end_ns = now_ns() + PIPEWIRE_ANSWER_NS;
+    const int64_t t_end_ns = now_ns() + timeout_ns;
 
     for (;;) {
         bool done;
@@ -250,7 +240,7 @@ static int wait_for(struct pipewire_source *p, bool (*there)(const struct pipewi
 
         pipewire_lock(&p->connection);
         r = trouble(p, err);
-        done = there(p);
+        done = r == 0 && there(p);
         pipewire_unlock(&p->connection);
         if (r || done)
             return r;
@@ -260,19 +250,14 @@ static int wait_for(struct pipewire_source *p, bool (*there)(const struct pipewi
     }
 }
 
-static bool has_format(const struct pipewire_source *p)
+static bool has_format(struct pipewire_source *p)
 {
     return p->agreed.frame.width;
 }
 
-static bool has_buffers(const struct pipewire_source *p)
-{
-    return p->has_buffers;
-}
-
 static int wait_for_format(struct pipewire_source *p, struct error *err)
 {
-    const int r = wait_for(p, has_format, err);
+    const int r = wait_for(p, has_format, PIPEWIRE_ANSWER_NS, err);
 
     return r == -ETIMEDOUT
                ? error_set(err, r,
@@ -312,25 +297,22 @@ static int adopt(struct pipewire_source *p, struct error *err)
     return 0;
 }
 
-/* The first picture says how all are turned, and so how large they are when upright; it is kept for
- * the first read. A camera that gives none is taken for one that stands upright, and why there is
- * none the first read tells. */
+static bool knows_turn(struct pipewire_source *p)
+{
+    if (!p->tells_turn)
+        return p->has_buffers;
+    take_newest(p);
+    return p->held;
+}
+
+/* The first picture says how all are turned, and so how large they are when upright; the first read
+ * gives it, or a newer one. A camera that gives none is taken for one that stands upright, and why
+ * there is none the first read tells. */
 static int wait_for_turn(struct pipewire_source *p, struct error *err)
 {
-    const int64_t t_end_ns = now_ns() + START_NS;
-    int r = wait_for(p, has_buffers, err);
-    bool tells_turn;
+    const int r = wait_for(p, knows_turn, START_NS, err);
 
-    pipewire_lock(&p->connection);
-    tells_turn = p->tells_turn;
-    pipewire_unlock(&p->connection);
-    while (r == 0 && tells_turn && !p->held) {
-        r = try_to_take(p, err);
-        p->held = r == 0;
-        if (r == 1)
-            r = pipewire_wait(&p->connection, p->stop_fd, t_end_ns);
-    }
-    return r == -ECANCELED ? error_set(err, r, "stopped") : 0;
+    return r == -ECANCELED ? r : 0;
 }
 
 static int adopt_upright(struct pipewire_source *p, struct error *err)
@@ -438,8 +420,15 @@ static int pipewire_open(struct source **ret, const struct source_config *config
 /* 1: there is no whole picture. */
 static int read_newest(struct pipewire_source *p, struct frame *ret, struct error *err)
 {
-    int r = p->held ? 0 : try_to_take(p, err);
+    int r;
 
+    pipewire_lock(&p->connection);
+    r = trouble(p, err);
+    if (r == 0)
+        take_newest(p);
+    pipewire_unlock(&p->connection);
+    if (r == 0 && !p->held)
+        return 1;
     p->held = false;
     if (r == 0)
         r = follow_turn(p, false, err);
