@@ -2,8 +2,7 @@
 
 #include "cuda/kernel/form.h"
 
-#define RESERVED_BYTES 1024 /* of shared memory, by the driver, for each block */
-#define MOST_PARTS_SHIFT 2  /* log2 of the parts of a tile */
+#define MOST_PARTS_SHIFT 2 /* log2 of the parts of a tile */
 
 static_assert(BILATERAL_ROWS_STEP % MAX_TILE_ROWS == 0, "tiles begin where strips do");
 
@@ -18,30 +17,30 @@ static int device_attribute(cudaDeviceAttr attribute)
     return value;
 }
 
-/* So many that its product with a row or column of a tile is exact, in whatever steps it comes. */
-static float few_bits(float value)
+static half2 both(float value)
 {
-    int exponent;
-    const float mantissa = frexpf(value, &exponent);
-
-    return ldexpf(roundf(ldexpf(mantissa, 16)), exponent - 16);
+    return __float2half2_rn(value);
 }
 
-/* Features come from values. Half the square of a feature is an exponent in units of 2^-24. */
+/* Features come from samples. Half the square of a feature is an exponent in units of 2^-24. */
 static void set_scales(tensor_params &h, const tensor_form &form)
 {
     const bilateral_params &p = h.p;
     const float log2e = 1.44269504f;
     const float unit = p.lorentzian ? 1.0f : sqrtf(form.octave * 2.0f * log2e / 16777216.0f);
-    const float color = p.inv_sqrt2_sc * unit / form.value_unit;
+    const float color = p.inv_sqrt2_sc * unit / form.sample_unit;
+    const float zero = -color * form.sample_of_128;
+    const float place = unit / PLACE_UNIT;
 
-    h.to_f0_y = p.a * color;
-    h.to_f0_u = p.b * color;
-    h.to_f0_v = p.c * color;
-    h.to_f1_u = p.d * color;
-    h.to_f1_v = p.e * color;
-    h.to_f2_v = p.f * color;
-    h.to_place = few_bits(sqrtf(p.inv_two_ss2) * unit);
+    h.f0_y = both(p.a * color);
+    h.f0_u = both(p.b * color);
+    h.f0_v = both(p.c * color);
+    h.y_128 = both(form.sample_of_128);
+    h.f0_128 = both((p.b + p.c) * zero);
+    h.f12_u = __floats2half2_rn(p.d * color, 0.0f);
+    h.f12_v = __floats2half2_rn(p.e * color, p.f * color);
+    h.f12_128 = __floats2half2_rn((p.d + p.e) * zero, p.f * zero);
+    h.place_factor = __half2float(__float2half_rn(p.inv_two_ss2 * place * place));
     h.octaves_per_r2 = p.inv_two_ss2 * log2e;
 }
 
@@ -89,92 +88,30 @@ static void set_window(tensor_params &h)
         h.half_step[i] = last % 2 == 0;
     }
     find_columns(h.p, PATCH * rows, 2, PATCH, &h.low_first, &h.low_last);
-    if (h.split)
+    if (h.l.split)
         set_split_row(h, rows);
 }
 
-struct tile_shape {
-    int columns, rows, most_warps;
-};
-
-/* Which rows the table of the window has: of a square those that the two rows left over need. */
-static void set_window_rows(tensor_params &h)
+static tile_use use_of(const bilateral_params &p, const tensor_form &form, bool known)
 {
-    const bool whole = h.p.disc || h.p.lorentzian;
-
-    h.window_first = whole ? 0 : 2 * (h.p.radius - 1);
-    h.window_rows = whole || h.p.radius % 2 ? 2 * (h.p.radius + PATCH) - h.window_first : 0;
+    return {p.radius, known, p.disc || p.lorentzian, form.patches};
 }
 
-/* NULL: there is none for this window. */
+static shared_memory device_memory()
+{
+    return {size_t(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)),
+            size_t(device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor))};
+}
+
+/* The kernel that knows the window. NULL: there is none, or not for this device. */
 static tensor_function known_square(const bilateral_params &p, const tensor_form &form)
 {
-    return p.disc || p.radius > MAX_KNOWN_RADIUS ? NULL : form.squares[p.radius];
-}
+    const shared_memory is = device_memory();
+    const shared_memory known = known_memory(device_attribute(cudaDevAttrComputeCapabilityMajor));
 
-/* The strides: see struct tile. */
-static void set_layout(tensor_params &h, const tensor_form &form, const tile_shape &tile)
-{
-    int plane, walks;
-
-    h.tile_columns = tile.columns;
-    h.tile_rows = tile.rows;
-    h.pairs = tile.columns / 2 + h.p.radius + (h.p.radius & 1);
-    h.divide_by_pairs = 0xffffffffu / unsigned(h.pairs) + 1;
-    for (h.across_shift = 0; PATCH * form.patches << h.across_shift < tile.columns;)
-        h.across_shift++;
-    walks = tile.rows / PATCH << h.across_shift;
-    h.split = 2 * walks <= tile.most_warps && !known_square(h.p, form);
-    h.warps = h.split ? 2 * walks : walks < tile.most_warps ? walks : tile.most_warps;
-    h.fill_step = h.warps * WARP / h.pairs;
-    h.feature_stride = 2 * h.pairs % 4 ? 2 * h.pairs : 2 * h.pairs + 2;
-    h.value_stride = 8 * ((2 * h.pairs + 7) / 8 | 1);
-    plane = (tile.rows + 2 * h.p.radius) * h.value_stride;
-    h.value_plane = plane + (64 + 32 - plane % 64) % 64;
-    h.ones = h.value_stride + 16;
-    h.window_stride = 2 * ((h.p.radius + 3) / 2 | 1);
-    set_window_rows(h);
-    h.fill_features = h.fill_step * h.feature_stride;
-    h.fill_values = h.fill_step * h.value_stride;
-    h.feature_row = PATCH * h.feature_stride * uint32_t(sizeof(uint4));
-    h.value_row = PATCH * h.value_stride * uint32_t(sizeof(uint16_t));
-}
-
-static size_t shared_bytes(const tensor_params &h)
-{
-    return (h.tile_rows + 2 * h.p.radius) * h.feature_stride * sizeof(uint4) +
-           (3 * h.value_plane + h.ones) * sizeof(uint16_t) +
-           h.window_rows * h.window_stride * sizeof(uint2) + sizeof(uint4);
-}
-
-/* Large tiles load the fewest halo pixels, but two should fit into a multiprocessor, so that one is
- * filtered while the other is loaded. Where radii are small, four of half the size are as quick at
- * 1920x1080 and up to 4 % quicker at 3840x2160; where they are large, the halo of two small tiles
- * costs more than to wait for a single large one (2026-11, NVIDIA H200). Where rows of patches are
- * too few for the warps that a block may have, two warps share each, but not where the radius is
- * known, which makes up for it. Returns how many fit. */
-static int choose_tile(tensor_params &h, const tensor_form &form)
-{
-    static const tile_shape large = {MAX_TILE_COLUMNS, MAX_TILE_ROWS, SOME_WARPS};
-    static const struct {
-        tile_shape tile;
-        int fit, least_radius;
-    } choices[] = {
-        {{32, 32, 4}, 4, 0},          {large, 2, 0},
-        {{32, 32, SOME_WARPS}, 2, 0}, {{MAX_TILE_COLUMNS, MAX_TILE_ROWS, MAX_WARPS}, 1, 19},
-        {{32, 16, SOME_WARPS}, 2, 0}, {{32, 32, MAX_WARPS}, 1, 0},
-        {{32, 16, SOME_WARPS}, 1, 0}};
-    const size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const size_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-
-    for (const auto &choice : choices) {
-        if (h.p.radius < choice.least_radius)
-            continue;
-        set_layout(h, form, choice.tile);
-        if (shared_bytes(h) <= most && choice.fit * (shared_bytes(h) + RESERVED_BYTES) <= all)
-            return choice.fit;
-    }
-    return 0;
+    if (p.disc || p.radius > MAX_KNOWN_RADIUS || is.block != known.block || is.all != known.all)
+        return NULL;
+    return form.squares[p.radius];
 }
 
 /* Where tiles do not divide evenly among the multiprocessors, most of these would be idle at the
@@ -183,18 +120,19 @@ static int choose_tile(tensor_params &h, const tensor_form &form)
  * how many rows of blocks there are. */
 static int set_parts(tensor_params &h, int across)
 {
-    const int rows = (h.p.row_end - h.p.row_begin + h.tile_rows - 1) / h.tile_rows;
+    const int rows = (h.p.row_end - h.p.row_begin + h.l.tile_rows - 1) / h.l.tile_rows;
     const int all = device_attribute(cudaDevAttrMultiProcessorCount);
     const int left = all ? across * rows % all : 0;
     int least = 1 << MOST_PARTS_SHIFT; /* of such turns; a tile takes that many */
-    const int warps = h.tile_rows / PATCH << h.across_shift + h.split; /* with work, of a tile */
+    const int warps = h.l.tile_rows / PATCH
+                      << h.l.across_shift + h.l.split; /* with work, of a tile */
 
     h.whole_rows = rows;
     h.parts_shift = 0;
     for (int shift = 1; shift <= MOST_PARTS_SHIFT && left; shift++) {
         const int turns = ((left << shift) + all - 1) / all << MOST_PARTS_SHIFT - shift;
 
-        if (turns < least && warps >> shift >= h.warps / 2) {
+        if (turns < least && warps >> shift >= h.l.warps / 2) {
             least = turns;
             h.parts_shift = shift;
         }
@@ -216,8 +154,8 @@ static tensor_params make_params(const bilateral_params &p, const tensor_form &f
         h.p.out[0].base = p.out[1].base < p.out[0].base ? p.out[1].base : p.out[0].base;
     }
     set_scales(h, form);
-    choose_tile(h, form);
-    across = (p.width + h.tile_columns - 1) / h.tile_columns;
+    h.l = choose_layout(use_of(p, form, known_square(p, form)), device_memory());
+    across = (p.width + h.l.tile_columns - 1) / h.l.tile_columns;
     *ret_blocks = dim3(across, set_parts(h, across));
     set_window(h);
     return h;
@@ -257,10 +195,8 @@ static int tiles_that_fit(const bilateral_params &p, enum form form)
                        p.components == 3 && p.hshift == 1 && p.radius >= 2 &&
                        p.sigma_color >= 5.0f && p.sigma_color <= bilateral_most_sigma(&p) &&
                        sigmas <= 30.0f;
-    tensor_params h = {};
 
-    h.p = p;
-    return suits ? choose_tile(h, kernels_for(p, form)) : 0;
+    return suits ? choose_layout(use_of(p, kernels_for(p, form), false), device_memory()).fit : 0;
 }
 
 extern "C" bool tensor_suits(const bilateral_params *p)
@@ -280,7 +216,7 @@ static tensor_function kernel_for(const tensor_params &h, const tensor_form &for
 {
     const tensor_function known = known_square(h.p, form);
 
-    return known ? known : (h.split ? form.split : form.kernels)[!h.p.disc][h.p.radius & 1];
+    return known ? known : (h.l.split ? form.split : form.kernels)[!h.p.disc][h.p.radius & 1];
 }
 
 static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cudaStream_t stream)
@@ -288,8 +224,8 @@ static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cu
     dim3 grid;
     const tensor_params h = make_params(p, form, &grid);
     const tensor_function kernel = kernel_for(h, form);
-    const dim3 block(WARP, h.warps);
-    const size_t bytes = shared_bytes(h);
+    const dim3 block(WARP, h.l.warps);
+    const size_t bytes = h.l.bytes;
 
     if (bytes > 48 * 1024) {
         const cudaError_t status =

@@ -13,7 +13,8 @@ const tensor_form &tensor_bf16()
         {NULL, NULL, NULL, NULL, SQUARE(4), SQUARE(5), SQUARE(6), SQUARE(7), SQUARE(8), SQUARE(9),
          SQUARE(10), SQUARE(11), SQUARE(12), SQUARE(13), SQUARE(14), SQUARE(15), SQUARE(16)},
         OCTAVE,
-        VALUE_UNIT,
+        SAMPLE_UNIT,
+        SAMPLE_OF_128,
         PATCHES,
     };
 

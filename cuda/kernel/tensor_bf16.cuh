@@ -12,21 +12,32 @@ namespace
 #define LORENTZIAN false
 #define OCTAVE 128.0f
 #define ONE 1942.0f /* the exponent that means 1 on average over the error of linear mantissas */
-#define VALUE_1 0x7180u
+#define VALUE_1 0x5000u /* 2^33 */
 #define HAS_FORM (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
 
-/* Weights are near 2^-112, so that samples carry a factor of 2^100, the unit in the last place of
- * 2^123. This is byte @select of @word less 128. */
-#define VALUE_UNIT exp2f(100.0f)
-static __device__ __forceinline__ float value(uint32_t word, uint32_t select)
+/* Two bytes of @word as they are: up to 255 units of 2^-24 in half precision, and of 2^-133 as
+ * bfloat16, which are linear there. */
+#define SAMPLE_UNIT 0x1p-24f
+#define SAMPLE_OF_128 0x1p-17f
+static __device__ __forceinline__ half2 pair_samples(uint32_t word, uint32_t select)
 {
-    return __uint_as_float(__byte_perm(word, 0x7d000000, select)) - __uint_as_float(0x7d000080);
+    const uint32_t both = __byte_perm(word, 0, select);
+
+    return *reinterpret_cast<const half2 *>(&both);
 }
 
-/* A bfloat16 is the high half of a float. */
-static __device__ __forceinline__ uint32_t pack_values(float a, float b)
+/* Bytes less 128, in units of 2^-7. Weights are near 2^-112, and 2^-122 where the constant of a
+ * pixel is coarse. So the sum of weights has a unit of 2^33, and that of values gets it at the
+ * end. */
+#define SUM_SCALE 0x1p40f
+static __device__ __forceinline__ uint32_t sample_values(half2 samples)
 {
-    return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
+    uint32_t values;
+
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;"
+        : "=r"(values)
+        : "r"(*reinterpret_cast<uint32_t *>(&samples)), "r"(0x7e807e80), "r"(0xbf80bf80));
+    return values;
 }
 
 static __device__ __forceinline__ uint32_t weights(half2 exponents, half2 mask)

@@ -17,12 +17,21 @@ static __device__ __forceinline__ float reciprocal(float value)
 /* The mean of values as a byte in the low bits: 1.5 * 2^23 has a unit of 1 in the last place. */
 static __device__ __forceinline__ uint32_t mean(float sum, float weight)
 {
-    return __float_as_uint(__fmaf_rn(sum, reciprocal(weight), 12582912.0f + 128.0f));
+    return __float_as_uint(__fmaf_rn(sum * SUM_SCALE, reciprocal(weight), 12582912.0f + 128.0f));
 }
 
 static __device__ __forceinline__ float from_lane(float value, int distance)
 {
     return __shfl_xor_sync(0xffffffffu, value, distance);
+}
+
+/* __byte_perm() clears the selector's high bits, which takes an instruction. */
+static __device__ __forceinline__ uint32_t permuted(uint32_t word, uint32_t select)
+{
+    uint32_t r;
+
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(r) : "r"(word), "r"(select));
+    return r;
 }
 
 /* A lane's sums of patch @j, or of the next one. */
@@ -103,7 +112,7 @@ static __device__ __forceinline__ void finish_packed(const bilateral_params &p, 
 
         if (PATCH * j < columns)
             *reinterpret_cast<uint32_t *>(to + 2 * PATCH * j) =
-                __byte_perm(low_halves(own, other), 0, p.repack);
+                permuted(low_halves(own, other), p.repack);
     }
 }
 

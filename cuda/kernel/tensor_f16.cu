@@ -9,7 +9,8 @@ const tensor_form &tensor_f16()
         {}, /* rows of patches are half as wide, and enough for all warps */
         {},
         OCTAVE,
-        VALUE_UNIT,
+        SAMPLE_UNIT,
+        SAMPLE_OF_128,
         PATCHES,
     };
 

@@ -6,22 +6,24 @@
 
 #define VALUE_TYPE "f16"
 #define VALUE_1 0x3c00u
-#define VALUE_UNIT 1.0f
+#define SUM_SCALE 1.0f
+#define SAMPLE_UNIT 1.0f
+#define SAMPLE_OF_128 0.0f
 
 namespace
 {
 
-/* Byte @select of @word less 128: 2^23 has a unit of 1 in the last place. */
-static __device__ __forceinline__ float value(uint32_t word, uint32_t select)
+/* Two bytes of @word, less 128: half precision has a unit of 1 from 2^10 on. */
+static __device__ __forceinline__ half2 pair_samples(uint32_t word, uint32_t select)
 {
-    return __uint_as_float(__byte_perm(word, 0x4b000000, select)) - (8388608.0f + 128.0f);
+    const uint32_t above = __byte_perm(word, 0x64, select);
+
+    return __hsub2(*reinterpret_cast<const half2 *>(&above), __float2half2_rn(1024.0f + 128.0f));
 }
 
-static __device__ __forceinline__ uint32_t pack_values(float a, float b)
+static __device__ __forceinline__ uint32_t sample_values(half2 samples)
 {
-    const half2 both = __floats2half2_rn(a, b);
-
-    return *reinterpret_cast<const uint32_t *>(&both);
+    return *reinterpret_cast<const uint32_t *>(&samples);
 }
 
 } // namespace

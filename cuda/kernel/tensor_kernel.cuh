@@ -6,19 +6,19 @@ namespace
 {
 
 /* An entry of the tile. */
-static __device__ __forceinline__ const uint4 *entry(const tensor_params &h, const tile &t,
-                                                     int column, int row)
+static __device__ __forceinline__ const uint4 *entry(const tile &t, int column, int row)
 {
-    return t.features + row * h.feature_stride + t.odd + column;
+    return t.features + row * t.l.feature_stride + t.odd + column;
 }
 
 /* A sample in the plane of the lane's column of sums: Y, 1, U, V. */
-static __device__ __forceinline__ const uint16_t *samples(const tensor_params &h, const tile &t,
-                                                          const lane_place &l, int column, int row)
+static __device__ __forceinline__ const uint16_t *samples(const tile &t, const lane_place &l,
+                                                          int column, int row)
 {
     const int plane = 0x9c >> 2 * (l.g % 4) & 3;
 
-    return t.values + plane * h.value_plane + (l.sums_ones() ? 0 : row * h.value_stride) + column;
+    return t.values + plane * t.l.value_plane + (l.sums_ones() ? 0 : row * t.l.value_stride) +
+           column;
 }
 
 /* What a row of patches begins with: the lane's part in shared memory. */
@@ -27,17 +27,17 @@ struct corner {
     uint32_t values_step; /* from row to row of chunks: ones are the same in all */
 
     /* From column @x and row @top of the tile on. */
-    __device__ __forceinline__ corner(const tensor_params &h, const tile &t, int x, int top)
+    __device__ __forceinline__ corner(const tile &t, int x, int top)
     {
         const lane_place l;
         const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
 
-        own = shared_address(entry(h, t,
-                                   x + t.radius + PATCH * (matrix / 2) + 2 * (n % 2) + matrix % 2,
-                                   top + t.radius + n / 2));
-        features = shared_address(entry(h, t, x + 2 * matrix + n % 2, top + n / 2));
-        values = shared_address(samples(h, t, l, x, top + l.t));
-        values_step = l.sums_ones() ? 0 : h.value_row;
+        own =
+            shared_address(entry(t, x + t.radius + PATCH * (matrix / 2) + 2 * (n % 2) + matrix % 2,
+                                 top + t.radius + n / 2));
+        features = shared_address(entry(t, x + 2 * matrix + n % 2, top + n / 2));
+        values = shared_address(samples(t, l, x, top + l.t));
+        values_step = l.sums_ones() ? 0 : t.l.value_row;
     }
     __device__ __forceinline__ void keep()
     {
@@ -47,9 +47,9 @@ struct corner {
         pin(values_step);
     }
     /* The same @x columns and @top rows further on. */
-    __device__ __forceinline__ corner moved(const tensor_params &h, int x, int top) const
+    __device__ __forceinline__ corner moved(const tile &t, int x, int top) const
     {
-        const uint32_t by = top / PATCH * h.feature_row + x * uint32_t(sizeof(uint4));
+        const uint32_t by = top / PATCH * t.l.feature_row + x * uint32_t(sizeof(uint4));
         corner c = *this;
 
         c.own += by;
@@ -71,24 +71,25 @@ struct walk {
     chunks c;
 
     /* From column @x and row @top of the tile on. */
-    __device__ __forceinline__ walk(const corner &begin, int radius, int x, int top)
+    __device__ __forceinline__ walk(const corner &begin, const own_side &side, int radius, int x,
+                                    int top)
         : x(x), top(top), radius(radius), last(radius / 2), own_first(0), own_last(last),
           features_row(begin.features), values_row(begin.values), values_step(begin.values_step)
     {
-        start_patches(patches, begin.own, own_side(lane.t));
+        start_patches(patches, begin.own, side);
         pin(features_row);
         pin(values_row);
         pin(values_step);
     }
-    /* Leaves the rows of chunks from h.split_row on to another warp, or those before it. */
-    __device__ __forceinline__ void split(const tensor_params &h, bool second)
+    /* Leaves the rows of chunks from @split_row on to another warp, or those before it. */
+    __device__ __forceinline__ void split(const tile &t, int split_row, bool second)
     {
         if (!second) {
-            own_last = h.split_row - 1;
+            own_last = split_row - 1;
             return;
         }
-        own_first = h.split_row;
-        features_row += own_first * h.feature_row;
+        own_first = split_row;
+        features_row += own_first * t.l.feature_row;
         values_row += own_first * values_step;
     }
     /* How far below the lane's pixels @row is, from the top of the windows. */
@@ -108,11 +109,11 @@ struct walk {
         c.begin();
     }
     /* Goes on to @row; the one that follows it, or the last one again, begins at @next_step. */
-    __device__ __forceinline__ void turn(const tensor_params &h, int row, int next_step)
+    __device__ __forceinline__ void turn(const tile &t, int row, int next_step)
     {
         c.turn();
         if (row < own_last) {
-            features_row += h.feature_row;
+            features_row += t.l.feature_row;
             values_row += values_step;
         }
         name(next_step);
@@ -176,7 +177,7 @@ static constexpr bool by_pairs = RADIUS > 0 && (RADIUS % 2 == 0 || RADIUS <= 5);
 
 /* The same pair by pair. */
 template <bool ODD, int RADIUS>
-static __device__ __forceinline__ void walk_square_in_pairs(const tensor_params &h, walk &w)
+static __device__ __forceinline__ void walk_square_in_pairs(const tile &t, walk &w)
 {
     constexpr int last = RADIUS / 2, steps = last + 1 + ODD;
     square_window s;
@@ -188,7 +189,7 @@ static __device__ __forceinline__ void walk_square_in_pairs(const tensor_params 
     c.load(0);
 #pragma unroll 1
     for (int row = 0; row <= last; row++) {
-        const uint32_t features_step = row < last ? h.feature_row : 0;
+        const uint32_t features_step = row < last ? t.l.feature_row : 0;
         const uint32_t values_step = row < last ? w.values_step : 0;
 
         if (row == 0 || row == last) {
@@ -201,8 +202,7 @@ static __device__ __forceinline__ void walk_square_in_pairs(const tensor_params 
     }
 }
 
-template <bool ODD>
-static __device__ __forceinline__ void walk_square(const tensor_params &h, walk &w)
+template <bool ODD> static __device__ __forceinline__ void walk_square(const tile &t, walk &w)
 {
     square_window s;
 
@@ -210,7 +210,7 @@ static __device__ __forceinline__ void walk_square(const tensor_params &h, walk 
     w.begin(0);
 #pragma unroll 1
     for (int row = w.own_first; row <= w.own_last; row++) {
-        w.turn(h, row, 0);
+        w.turn(t, row, 0);
         if (row == 0 || row == w.last)
             walk_square_row<ODD, true>(w, s, row);
         else
@@ -228,10 +228,10 @@ static __device__ __forceinline__ void walk_disc(const tensor_params &h, const t
     for (int row = w.own_first; row <= w.own_last; row++) {
         const int begin = first & ~1, between = h.last_step[row] - begin;
         const bool skip = first % 2, half = h.half_step[row];
-        window_row r(h, t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
+        window_row r(t, w.lane, PATCH * begin, w.distance(PATCH * row + w.lane.t));
 
         first = h.first_step[min(row + 1, w.own_last)];
-        w.turn(h, row, first & ~1);
+        w.turn(t, row, first & ~1);
 #pragma unroll 1
         for (int left = between; !add_disc(w.patches, w.c, r, skip && left == between, half, left);)
             left -= PATCHES;
@@ -248,12 +248,12 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
     const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
     const int own = 2 * (w.lane.t % 2); /* the lane's columns of a chunk */
     low_chunks c;
-    window_row r(h, t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
+    window_row r(t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
 
     c.features_at =
-        shared_address(entry(h, t, w.x + PATCH * (first + matrix) + n % 4, w.top + row + n / 4));
-    c.values_at = shared_address(
-        samples(h, t, w.lane, w.x + PATCH * first + own, w.top + row + w.lane.t / 2));
+        shared_address(entry(t, w.x + PATCH * (first + matrix) + n % 4, w.top + row + n / 4));
+    c.values_at =
+        shared_address(samples(t, w.lane, w.x + PATCH * first + own, w.top + row + w.lane.t / 2));
     add_low_row(w.patches, c, r, last + 1 - first);
     w.flush();
 }
@@ -262,9 +262,9 @@ template <bool SQUARE, bool ODD, int RADIUS>
 static __device__ __forceinline__ void walk_rows(const tensor_params &h, const tile &t, walk &w)
 {
     if constexpr (SQUARE && by_pairs<RADIUS>)
-        walk_square_in_pairs<ODD, RADIUS>(h, w);
+        walk_square_in_pairs<ODD, RADIUS>(t, w);
     else if (SQUARE)
-        walk_square<ODD>(h, w);
+        walk_square<ODD>(t, w);
     else
         walk_disc(h, t, w);
     if (ODD && w.own_last == w.last)
@@ -282,12 +282,37 @@ static __device__ __forceinline__ void finish(const tensor_params &h, const walk
         finish_planar<N>(h.p, w.lane, w.patches, picture_x, picture_y);
 }
 
+#ifdef __CUDA_ARCH__
+#define ARCH_MAJOR (__CUDA_ARCH__ / 100)
+#else
+#define ARCH_MAJOR 9 /* any */
+#endif
+
+/* Where the radius is known, the layout is, too. */
+template <int RADIUS>
+static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, false, PATCHES},
+                                                            known_memory(ARCH_MAJOR));
+
+template <int RADIUS>
+static __device__ __forceinline__ tensor_layout layout_of(const tensor_params &h)
+{
+    if constexpr (RADIUS > 0) {
+        constexpr tensor_layout known = known_layout<RADIUS>;
+
+        return known;
+    }
+    return h.l;
+}
+
 /* The whole of a tile, for all of a block's warps. */
-template <bool SQUARE, bool ODD>
+template <bool SQUARE, bool ODD, int RADIUS>
 static __device__ __forceinline__ void make_tile(const tensor_params &h, const tile &t,
                                                  const part &own)
 {
-    fill<ODD>(h, t, own);
+    constexpr int rows = RADIUS > 0 ? known_layout<RADIUS>.fill_rows : MOST_AT_ONCE;
+    constexpr int at_once = rows < MOST_AT_ONCE ? rows : MOST_AT_ONCE;
+
+    fill<ODD, at_once>(h, t, own);
     if (!SQUARE || ODD)
         put_window(h, t);
     __syncthreads();
@@ -296,33 +321,40 @@ static __device__ __forceinline__ void make_tile(const tensor_params &h, const t
 /* Weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0 where it
  * is not known when this is compiled. */
 template <bool SQUARE, bool ODD, int RADIUS = 0>
-static __global__ void __launch_bounds__((RADIUS ? SOME_WARPS : MAX_WARPS) * WARP, RADIUS ? 2 : 1)
+static __global__ void __launch_bounds__((RADIUS ? known_layout<RADIUS>.warps : MAX_WARPS) * WARP,
+                                         RADIUS ? known_layout<RADIUS>.fit : 1)
     tensor_kernel(const tensor_params h)
 {
 #if HAS_FORM
     extern __shared__ uint4 shared[];
-    const part own(h);
-    const tile t(h, own, shared, RADIUS ? RADIUS : h.p.radius, ODD);
+    const tensor_layout l = layout_of<RADIUS>(h);
+    const part own(h, l);
+    const tile t(l, own, shared, RADIUS ? RADIUS : h.p.radius, ODD);
 
     if (own.picture_top >= h.p.row_end)
         return;
-    make_tile<SQUARE, ODD>(h, t, own);
-    corner first(h, t, 0, 0);
+    make_tile<SQUARE, ODD, RADIUS>(h, t, own);
+    corner first(t, 0, 0);
 
-    if (RADIUS > 0) /* the others have no registers for it */
+    own_side side(lane_place().t, h.place_factor);
+
+    if (RADIUS > 0) { /* the others have no registers for it */
         first.keep();
-    for (int i = threadIdx.y;; i += h.warps) {
-        const part here(h);
-        const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);
-        const int top = (i >> h.across_shift) * PATCH;
-        const int picture_x = blockIdx.x * h.tile_columns + x;
+        if (RADIUS % 2 == 0)
+            side.keep();
+    }
+    for (int i = threadIdx.y; i < l.walks; i += l.warps) {
+        const part here(h, l);
+        const int x = (i & (1 << l.across_shift) - 1) * (PATCH * PATCHES);
+        const int top = (i >> l.across_shift) * PATCH;
+        const int picture_x = blockIdx.x * l.tile_columns + x;
         const int picture_y = here.picture_top + top;
 
         if (top >= here.rows)
             break;
         if (picture_x >= h.p.width || picture_y >= h.p.row_end)
             continue;
-        walk w(RADIUS > 0 ? first.moved(h, x, top) : corner(h, t, x, top), t.radius, x, top);
+        walk w(RADIUS > 0 ? first.moved(t, x, top) : corner(t, x, top), side, t.radius, x, top);
 
         walk_rows<SQUARE, ODD, RADIUS>(h, t, w);
         finish<PATCHES>(h, w, picture_x, picture_y);
@@ -338,23 +370,24 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, 1)
 {
 #if HAS_FORM
     extern __shared__ uint4 shared[];
-    const part own(h);
-    const tile t(h, own, shared, h.p.radius, ODD);
+    const tensor_layout l = h.l;
+    const part own(h, l);
+    const tile t(l, own, shared, h.p.radius, ODD);
     /* The vote tells the compiler that it is the same for all of a warp. */
-    const bool second = __any_sync(0xffffffffu, threadIdx.y >= h.warps / 2);
-    const int i = threadIdx.y - (second ? h.warps / 2 : 0);
-    const int x = (i & (1 << h.across_shift) - 1) * (PATCH * PATCHES);
-    const int top = (i >> h.across_shift) * PATCH;
-    const int picture_x = blockIdx.x * h.tile_columns + x, picture_y = own.picture_top + top;
+    const bool second = __any_sync(0xffffffffu, threadIdx.y >= l.warps / 2);
+    const int i = threadIdx.y - (second ? l.warps / 2 : 0);
+    const int x = (i & (1 << l.across_shift) - 1) * (PATCH * PATCHES);
+    const int top = (i >> l.across_shift) * PATCH;
+    const int picture_x = blockIdx.x * l.tile_columns + x, picture_y = own.picture_top + top;
 
     if (own.picture_top >= h.p.row_end)
         return;
-    make_tile<SQUARE, ODD>(h, t, own);
+    make_tile<SQUARE, ODD, 0>(h, t, own);
     if (top >= own.rows || picture_x >= h.p.width || picture_y >= h.p.row_end)
         return; /* both warps do */
-    walk w(corner(h, t, x, top), t.radius, x, top);
+    walk w(corner(t, x, top), own_side(lane_place().t, h.place_factor), t.radius, x, top);
 
-    w.split(h, second);
+    w.split(t, h.split_row, second);
     walk_rows<SQUARE, ODD, 0>(h, t, w);
     share_sums(w.patches, reinterpret_cast<float4 *>(shared) + i * (PATCHES * WARP), second);
     finish<PATCHES / 2>(h, w, picture_x + (second ? PATCH * PATCHES / 2 : 0), picture_y);

@@ -11,7 +11,8 @@ const tensor_form &tensor_lorentzian()
          {tensor_split_kernel<false, false>, tensor_split_kernel<false, true>}},
         {},
         OCTAVE,
-        VALUE_UNIT,
+        SAMPLE_UNIT,
+        SAMPLE_OF_128,
         PATCHES,
     };
 

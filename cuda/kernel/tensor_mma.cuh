@@ -42,6 +42,19 @@ static __device__ __forceinline__ void load_16_bytes(uint32_t words[4], uint32_t
                  : "r"(at));
 }
 
+/* The halves of @word, the low one at @at. */
+static __device__ __forceinline__ void store_halves(uint32_t at, uint32_t at_high, uint32_t word)
+{
+    asm volatile("{\n"
+                 ".reg .b16 low, high;\n"
+                 "mov.b32 {low, high}, %2;\n"
+                 "st.shared.b16 [%0], low;\n"
+                 "st.shared.b16 [%1], high;\n"
+                 "}" ::"r"(at),
+                 "r"(at_high), "r"(word)
+                 : "memory");
+}
+
 /* @s = @a @b + @c in half precision: 16 x 8 exponents from features of 16 pixels and 8 neighbours,
  * or sums from weights of 8 neighbours and their values. */
 static __device__ __forceinline__ void multiply_halves(uint32_t s[2], const uint32_t a[2],

@@ -33,13 +33,13 @@ struct patch {
     struct sums sums;
 };
 
-/* Turns word t of an entry into that of p's side, where the norm gives place to what it is
- * multiplied by. The constant is rounded to half precision, and the factor of 1/2 + 2^-11 sees to
- * it that no exponent gets beyond ONE by that. */
+/* Turns word t of an entry into that of p's side, where places have their factor, and the norm
+ * gives way to what it is multiplied by. The constant is rounded to half precision, and the factor
+ * of 1/2 + 2^-11 sees to it that no exponent gets beyond ONE by that. */
 struct own_side {
     uint32_t select, factors, terms;
 
-    __device__ __forceinline__ own_side(int t)
+    __device__ __forceinline__ own_side(int t, float place_factor)
     {
         const uint32_t one = bits(__float2half2_rn(ONE / 16777216.0f));
 
@@ -50,8 +50,17 @@ struct own_side {
             return;
         }
         select = t == 3 ? 0x1010 : 0x3210;
-        factors = t < 2 ? BOTH : t == 2 ? FIRST : 0xb8010000;
+        factors = t == 0   ? BOTH
+                  : t == 1 ? bits(__float2half2_rn(place_factor))
+                  : t == 2 ? FIRST
+                           : 0xb8010000;
         terms = t < 2 ? 0 : t == 2 ? 0xb8000000 : low_halves(0xb800, one);
+    }
+    __device__ __forceinline__ void keep()
+    {
+        pin(select);
+        pin(factors);
+        pin(terms);
     }
     __device__ __forceinline__ uint32_t of(uint32_t word) const
     {
@@ -308,9 +317,8 @@ struct window_row {
     uint32_t at; /* in shared memory */
 
     /* From column @column of the windows' union on, @dy rows below the lane's pixels. */
-    __device__ __forceinline__ window_row(const tensor_params &h, const tile &t,
-                                          const lane_place &l, int column, int dy)
-        : at(shared_address(t.window + (2 * abs(dy) + l.g % 2) * h.window_stride + column / 2))
+    __device__ __forceinline__ window_row(const tile &t, const lane_place &l, int column, int dy)
+        : at(shared_address(t.window + (2 * abs(dy) + l.g % 2) * t.l.window_stride + column / 2))
     {
     }
     /* Of the next two chunks. */

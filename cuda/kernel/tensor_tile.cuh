@@ -31,7 +31,8 @@ struct part {
     int top, rows;   /* from the tile's first row on */
     int picture_top; /* the same row of the picture */
 
-    __device__ __forceinline__ part(const tensor_params &h) : top(0), rows(h.tile_rows)
+    __device__ __forceinline__ part(const tensor_params &h, const tensor_layout &l)
+        : top(0), rows(l.tile_rows)
     {
         int y, below;
 
@@ -42,15 +43,14 @@ struct part {
             top = (below & (1 << h.parts_shift) - 1) * rows;
             y = h.whole_rows + (below >> h.parts_shift);
         }
-        picture_top = h.p.row_begin + y * h.tile_rows + top;
+        picture_top = h.p.row_begin + y * l.tile_rows + top;
     }
 };
 
 /* Column 0 of the tile is that of the leftmost tap. Where the radius is odd it is the right half
- * of a pixel pair, so that the features have one column before it. Strides are such that no load of
- * the inner loop has a bank conflict: 2 or 6 entries more than a multiple of 8 for features, an odd
- * multiple of 16 bytes for rows of values, 64 bytes more than a multiple of 128 for planes. */
+ * of a pixel pair, so that the features have one column before it. */
 struct tile {
+    tensor_layout l;
     uint4 *features;
     uint16_t *values; /* planes Y, U, V, and a row of ones */
     /* Masks of the window or spatial weights: by the rows between, the two pairs in a row of a
@@ -59,48 +59,43 @@ struct tile {
     int radius, odd; /* @odd: 1 if the radius is */
     int rows;        /* with the halo */
 
-    __device__ __forceinline__ tile(const tensor_params &h, const part &own, uint4 *shared,
+    __device__ __forceinline__ tile(const tensor_layout &l, const part &own, uint4 *shared,
                                     int radius, int odd)
-        : features(shared), radius(radius), odd(odd), rows(own.rows + 2 * radius)
+        : l(l), features(shared), radius(radius), odd(odd), rows(own.rows + 2 * radius)
     {
-        values = reinterpret_cast<uint16_t *>(features + rows * h.feature_stride);
-        window = reinterpret_cast<uint2 *>(values + 3 * h.value_plane + h.ones) -
-                 h.window_first * h.window_stride;
+        values = reinterpret_cast<uint16_t *>(features + rows * l.feature_stride);
+        window = reinterpret_cast<uint2 *>(values + 3 * l.value_plane + l.ones) -
+                 l.window_first * l.window_stride;
     }
 };
 
 /* What a thread that fills the tile knows of its pixel pair's column. */
 struct pair_column {
-    const uint8_t *y, *u, *v; /* of the picture's first row; @y: all four bytes, where packed */
-    uint32_t select[4];       /* bytes Y0 Y1 U V of its word, below those of a float */
-    float2 x;                 /* features */
-    float2 x_squared;         /* of the rounded ones */
+    const uint8_t *y, *u, *v;     /* of the picture's first row; @y: all four bytes, where packed */
+    uint32_t select, select_uv;   /* bytes Y0 Y1 and U V of its word, each with a byte 4 above it */
+    float x0, x1;                 /* features of both pixels */
+    float x0_squared, x1_squared; /* what they add to the norms */
 
     __device__ __forceinline__ pair_column(const tensor_params &h, const tile &t, int pair)
     {
         const bilateral_params &p = h.p;
-        const int last = p.width / 2 - 1, column = 2 * pair - t.odd;
-        const int at = (int(blockIdx.x) * h.tile_columns - t.radius - t.odd) / 2 + pair;
+        const int last = p.width / 2 - 1;
+        const int at = (int(blockIdx.x) * t.l.tile_columns - t.radius - t.odd) / 2 + pair;
         const unsigned source = min(max(at, 0), last);
-        const float place = float(column - t.radius - h.tile_columns / 2);
-        float2 rounded;
-        uint32_t bytes = p.packed ? p.unpack : 0x3210;
+        const uint32_t bytes = p.packed ? p.unpack : 0x3210;
+        /* The nearest edge pixel outside the picture. */
+        const uint32_t left = bytes >> (at > last ? 4 : 0), right = bytes >> (at < 0 ? 0 : 4);
 
         y = p.in[0].base + size_t(source * (p.packed ? 4u : 2u));
         u = p.in[1].base + size_t(source * p.in[1].step);
         v = p.in[2].base + size_t(source * p.in[2].step);
         pin(y); /* or the compiler adds the base for each row */
-        /* The nearest edge pixel outside the picture. */
-        if (at < 0)
-            bytes = (bytes & 0xff0f) | (bytes & 0x000f) << 4;
-        if (at > last)
-            bytes = (bytes & 0xfff0) | (bytes & 0x00f0) >> 4;
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            select[i] = 0x7440 | (bytes >> 4 * i & 0xf);
-        x = make_float2(place * h.to_place, (place + 1) * h.to_place);
-        rounded = __half22float2(__float22half2_rn(x));
-        x_squared = make_float2(rounded.x * rounded.x, rounded.y * rounded.y);
+        select = 0x4040 | (left & 0xf) | (right & 0xf) << 8;
+        select_uv = 0x4040 | (bytes >> 8 & 0xf) | (bytes >> 12 & 0xf) << 8;
+        x0 = float(2 * pair - t.odd - t.radius - t.l.tile_columns / 2) * PLACE_UNIT;
+        x1 = x0 + PLACE_UNIT;
+        x0_squared = x0 * x0 * h.place_factor;
+        x1_squared = x1 * x1 * h.place_factor;
     }
     /* The word of a pixel pair. */
     template <bool PACKED>
@@ -109,76 +104,73 @@ struct pair_column {
         const unsigned inside = min(max(row, 0), p.height - 1), half = inside >> p.vshift;
 
         if (PACKED)
-            return *reinterpret_cast<const uint32_t *>(y + size_t(inside) * p.in[0].stride);
-        return *reinterpret_cast<const uint16_t *>(y + size_t(inside) * p.in[0].stride) |
-               uint32_t(u[size_t(half) * p.in[1].stride]) << 16 |
-               uint32_t(v[size_t(half) * p.in[2].stride]) << 24;
+            return __ldg(reinterpret_cast<const uint32_t *>(y + size_t(inside) * p.in[0].stride));
+        return __ldg(reinterpret_cast<const uint16_t *>(y + size_t(inside) * p.in[0].stride)) |
+               uint32_t(__ldg(u + size_t(half) * p.in[1].stride)) << 16 |
+               uint32_t(__ldg(v + size_t(half) * p.in[2].stride)) << 24;
     }
 };
 
-/* Features of a pair in the row with feature @y. */
+/* Features of a pair with samples @y and @uv. @place0 and @place1: x and y of its pixels; @row: y
+ * again. */
 static __device__ __forceinline__ void put_features(const tensor_params &h, uint4 *to,
-                                                    const pair_column &c, float y, float y0,
-                                                    float y1, float u, float v)
+                                                    const pair_column &c, half2 place0,
+                                                    half2 place1, float row, half2 y, half2 uv)
 {
-    const float of_chroma = h.to_f0_u * u + h.to_f0_v * v;
-    const half2 f12 = __floats2half2_rn(h.to_f1_u * u + h.to_f1_v * v, h.to_f2_v * v);
-    const float l0 = h.to_f0_y * y0 + of_chroma, l1 = h.to_f0_y * y1 + of_chroma;
-    const float2 r12 = __half22float2(f12), r0 = __half22float2(__floats2half2_rn(l0, l1));
+    const half2 u = __low2half2(uv), v = __high2half2(uv);
+    /* What is small comes first, and is rounded the least. */
+    const half2 chroma = __hfma2(u, h.f0_u, __hfma2(v, h.f0_v, h.f0_128));
+    const half2 f0 = __hfma2(__hsub2(y, h.y_128), h.f0_y, chroma);
+    const half2 f12 = __hfma2(u, h.f12_u, __hfma2(v, h.f12_v, h.f12_128));
+    const float2 l = __half22float2(f0), r12 = __half22float2(f12);
     const float color = r12.x * r12.x + r12.y * r12.y;
-    const half2 place0 = __floats2half2_rn(c.x.x, y), place1 = __floats2half2_rn(c.x.y, y);
-    const float row = __high2float(place0), common = row * row + color;
-    const float n0 = r0.x * r0.x + (LORENTZIAN ? color : common + c.x_squared.x);
-    const float n1 = r0.y * r0.y + (LORENTZIAN ? color : common + c.x_squared.y);
+    const float common = LORENTZIAN ? color : row * row * h.place_factor + color;
+    const float n0 = l.x * l.x + (LORENTZIAN ? common : common + c.x0_squared);
+    const float n1 = l.y * l.y + (LORENTZIAN ? common : common + c.x1_squared);
     const half2 nh0 = __floats2half2_rn(n0, 1.0f), nh1 = __floats2half2_rn(n1, 1.0f);
     const float nl0 = n0 - __low2float(nh0), nl1 = n1 - __low2float(nh1);
 
     if (LORENTZIAN) {
-        to[0] = make_uint4(bits(f12), bits(__floats2half2_rn(l0, 0.0f)), bits(nh0),
+        to[0] = make_uint4(bits(f12), bits(__floats2half2_rn(l.x, 0.0f)), bits(nh0),
                            bits(__floats2half2_rn(nl0, 1.0f)));
-        to[1] = make_uint4(bits(f12), bits(__floats2half2_rn(l1, 0.0f)), bits(nh1),
+        to[1] = make_uint4(bits(f12), bits(__floats2half2_rn(l.y, 0.0f)), bits(nh1),
                            bits(__floats2half2_rn(nl1, 1.0f)));
         return;
     }
-    to[0] = make_uint4(bits(f12), bits(place0), bits(__floats2half2_rn(l0, nl0)), bits(nh0));
-    to[1] = make_uint4(bits(f12), bits(place1), bits(__floats2half2_rn(l1, nl1)), bits(nh1));
+    to[0] = make_uint4(bits(f12), bits(place0), bits(__floats2half2_rn(l.x, nl0)), bits(nh0));
+    to[1] = make_uint4(bits(f12), bits(place1), bits(__floats2half2_rn(l.y, nl1)), bits(nh1));
 }
 
+/* Where the radius is odd, the left pixel is not beside the right one, but @left bytes from it. */
 template <bool ODD>
-static __device__ __forceinline__ void put_values(const tensor_params &h, uint16_t *to, bool first,
-                                                  float y0, float y1, float u, float v)
+static __device__ __forceinline__ void put_values(const tile &t, uint16_t *to, int left, half2 y,
+                                                  half2 uv)
 {
-    const uint32_t pairs[3] = {pack_values(y0, y1), pack_values(u, u), pack_values(v, v)};
+    const uint32_t luma = sample_values(y);
+    const int plane = t.l.value_plane;
 
-#pragma unroll
-    for (int i = 0; i < 3; i++, to += h.value_plane) {
-        if (!ODD) {
-            *reinterpret_cast<uint32_t *>(to) = pairs[i];
-            continue;
-        }
-        if (!first)
-            to[-1] = uint16_t(pairs[i]);
-        to[0] = uint16_t(i ? pairs[i] : pairs[i] >> 16); /* chroma is that of both */
+    if (ODD) {
+        const uint32_t right_at = shared_address(to), left_at = right_at + left;
+        const uint32_t chroma = sample_values(uv); /* of both pixels */
+
+        store_halves(left_at, right_at, luma);
+        store_halves(left_at + 2 * plane, left_at + 4 * plane, chroma);
+        store_halves(right_at + 2 * plane, right_at + 4 * plane, chroma);
+    } else {
+        uint32_t *const pair = reinterpret_cast<uint32_t *>(to);
+
+        pair[0] = luma;
+        pair[plane / 2] = sample_values(__low2half2(uv));
+        pair[plane] = sample_values(__high2half2(uv));
     }
 }
 
-static __device__ __forceinline__ void put_ones(const tensor_params &h, const tile &t, int thread)
+static __device__ __forceinline__ void put_ones(const tile &t, int thread)
 {
-    uint32_t *const ones = reinterpret_cast<uint32_t *>(t.values + 3 * h.value_plane);
+    uint32_t *const ones = reinterpret_cast<uint32_t *>(t.values + 3 * t.l.value_plane);
 
-    if (thread < h.ones / 2)
+    if (thread < t.l.ones / 2)
         ones[thread] = VALUE_1 | VALUE_1 << 16;
-}
-
-/* Behind the last pair where the radius is odd: the last neighbours reach one column further. */
-static __device__ __forceinline__ void put_last_column(const tensor_params &h, const tile &t,
-                                                       int thread)
-{
-    uint16_t *const last = t.values + 2 * h.pairs - 1;
-
-    for (int row = thread; row < t.rows; row += h.warps * WARP)
-        for (int i = 0; i < 3; i++)
-            last[i * h.value_plane + row * h.value_stride] = 0;
 }
 
 /* For a neighbour @dx columns to the right and @dy rows away: half of a word of a mask. */
@@ -196,63 +188,70 @@ static __device__ __forceinline__ void put_window(const tensor_params &h, const 
 {
     const unsigned columns = (t.radius + 3) / 2 * 2;
 
-    for (unsigned i = threadIdx.y * WARP + threadIdx.x; i < columns * h.window_rows;
-         i += h.warps * WARP) {
-        const unsigned row = i / columns + h.window_first, column = i % columns;
+    for (unsigned i = threadIdx.y * WARP + threadIdx.x; i < columns * t.l.window_rows;
+         i += t.l.warps * WARP) {
+        const unsigned row = i / columns + t.l.window_first, column = i % columns;
         const int dx = int(2 * column - 2 * (row % 2)) - t.radius, dy = row / 2;
         const uint32_t left = window_half(h, dx - 1, dy), middle = window_half(h, dx, dy);
         const uint32_t right = window_half(h, dx + 1, dy);
 
-        t.window[row * h.window_stride + column] =
+        t.window[row * t.l.window_stride + column] =
             make_uint2(low_halves(middle, right), low_halves(left, middle));
     }
 }
 
-#define FILL_AT_ONCE 9 /* loads that a thread has under way */
+#define MOST_AT_ONCE 9 /* loads that a thread has under way */
 
-/* A thread owns a pixel pair's column, and every h.fill_step-th of its rows. */
-template <bool ODD>
+/* A thread owns a pixel pair's column, and every l.fill_step-th of its rows, of which it loads
+ * @AT_ONCE. */
+template <bool ODD, int AT_ONCE>
 static __device__ __forceinline__ void fill(const tensor_params &h, const tile &t, const part &own)
 {
-    const int thread = threadIdx.y * WARP + threadIdx.x;
-    const int first = __umulhi(thread, h.divide_by_pairs), pair = thread - first * h.pairs;
+    const int thread = threadIdx.y * WARP + threadIdx.x, fill_step = t.l.fill_step;
+    const int first = __umulhi(thread, t.l.divide_by_pairs), pair = thread - first * t.l.pairs;
     const pair_column c(h, t, pair);
     const int y0 = own.picture_top - t.radius;
-    const float step = float(h.fill_step) * h.to_place;
-    float place = float(own.top + first - t.radius - h.tile_rows / 2) * h.to_place;
-    uint4 *features = t.features + first * h.feature_stride + 2 * pair;
-    uint16_t *values = t.values + first * h.value_stride + 2 * pair;
+    const float step = float(fill_step) * PLACE_UNIT;
+    float row_place = float(own.top + first - t.radius - t.l.tile_rows / 2) * PLACE_UNIT;
+    half2 place0 = __floats2half2_rn(c.x0, row_place);
+    half2 place1 = __floats2half2_rn(c.x1, row_place);
+    uint4 *features = t.features + first * t.l.feature_stride + 2 * pair;
+    uint16_t *values = t.values + first * t.l.value_stride + 2 * pair;
+    /* Where the radius is odd, the first pair's left pixel is beyond the tile. It goes behind the
+     * last pair, where the last neighbours reach one column further, and weighs nothing. */
+    const int left = (pair ? -1 : 2 * t.l.pairs - 1) * int(sizeof(uint16_t));
 
-    put_ones(h, t, thread);
-    if (ODD)
-        put_last_column(h, t, thread);
-    if (first >= h.fill_step)
+    put_ones(t, thread);
+    if (first >= fill_step)
         return;
-    for (int row = first; row < t.rows;) {
-        uint32_t words[FILL_AT_ONCE];
+    for (int row = first; row < t.rows; row += AT_ONCE * fill_step) {
+        uint32_t words[AT_ONCE];
 
         if (h.p.packed)
 #pragma unroll
-            for (int i = 0; i < FILL_AT_ONCE; i++)
-                words[i] = c.fetch<true>(h.p, y0 + row + i * h.fill_step);
+            for (int i = 0; i < AT_ONCE; i++)
+                words[i] = c.fetch<true>(h.p, y0 + row + i * fill_step);
         else
 #pragma unroll
-            for (int i = 0; i < FILL_AT_ONCE; i++)
-                words[i] = c.fetch<false>(h.p, y0 + row + i * h.fill_step);
+            for (int i = 0; i < AT_ONCE; i++)
+                words[i] = c.fetch<false>(h.p, y0 + row + i * fill_step);
 #pragma unroll
-        for (int i = 0; i < FILL_AT_ONCE; i++) {
-            const float y_0 = value(words[i], c.select[0]), y_1 = value(words[i], c.select[1]);
-            const float u = value(words[i], c.select[2]), v = value(words[i], c.select[3]);
+        for (int i = 0; i < AT_ONCE; i++) {
+            const half2 y = pair_samples(words[i], c.select);
+            const half2 uv = pair_samples(words[i], c.select_uv);
 
-            put_features(h, features, c, place, y_0, y_1, u, v);
-            put_values<ODD>(h, values, pair == 0, y_0, y_1, u, v);
-            features += h.fill_features;
-            values += h.fill_values;
-            place += step;
-            row += h.fill_step;
-            if (row >= t.rows)
-                break;
+            put_features(h, features, c, place0, place1, row_place, y, uv);
+            put_values<ODD>(t, values, left, y, uv);
+            if (i * fill_step >= t.rows - row - fill_step)
+                return;
+            features += t.l.fill_features;
+            values += t.l.fill_values;
+            row_place += step;
+            place0 = __hadd2(place0, __floats2half2_rn(0.0f, step));
+            place1 = __hadd2(place1, __floats2half2_rn(0.0f, step));
         }
+        if (AT_ONCE * fill_step >= t.l.tile_rows + 2 * t.radius)
+            return; /* which the compiler sees, too, where the radius is known */
     }
 }
 
