@@ -21,6 +21,7 @@
 #include "source/live.h"
 
 #define START_NS (5 * NS_PER_S)   /* to the first frame */
+#define SLOW_NS (5 * NS_PER_S)    /* between those of a camera that tells no rate */
 #define STATIC_NS (10 * NS_PER_S) /* between those of a screen that stands still */
 #define MAX_READY 64              /* more than there can be buffers */
 
@@ -291,7 +292,9 @@ static int adopt(struct pipewire_source *p, struct error *err)
     if (r)
         return r;
     s->fps = fps.num && fps.den && !p->rateless ? fps : (struct fraction){0, 0};
-    p->timeout_ns = fps.num && fps.den ? source_hang_ns(fps) : STATIC_NS;
+    p->timeout_ns = p->rateless ? SLOW_NS : source_hang_ns(fps);
+    if (!fps.num || !fps.den)
+        p->timeout_ns = STATIC_NS;
     if (pipewire_copy_init(&p->copy, &p->agreed))
         return error_set(err, -ENOMEM, "cannot read %s: out of memory", s->name);
     return 0;

@@ -10,6 +10,7 @@
  *     --property KEY=TEXT  of the node
  *     --fps N              0: no fixed rate
  *     --rateless           tells no rate at all
+ *     --slow               a picture every two seconds, whatever it tells
  *     --pts KIND           as the command; absent: there is no header
  *     --short-file         memory that is shorter than what it is said to be
  *     --blocks             a block for each plane, as libcamera has them: see tell_planes()
@@ -67,7 +68,7 @@ struct camera {
     unsigned fps;
     uint8_t *pictures; /* of the first size */
     size_t n_bytes;    /* all of them */
-    bool short_file, blocks, malformed, rateless;
+    bool short_file, blocks, malformed, rateless, slow;
     bool streams, stalled, tells_turn;
     unsigned transform;
     char damage[16], pts[16];
@@ -396,6 +397,10 @@ static struct pw_properties *take_options(struct camera *c, int argc, char **arg
             c->rateless = true;
             continue;
         }
+        if (!strcmp(argv[i], "--slow")) {
+            c->slow = true;
+            continue;
+        }
         if (!strcmp(argv[i], "--blocks")) {
             c->blocks = true;
             continue;
@@ -468,6 +473,8 @@ int main(int argc, char **argv)
         return 1;
     timer = pw_loop_add_timer(loop, on_timer, &c);
     interval = (struct timespec){.tv_nsec = SPA_NSEC_PER_SEC / (c.fps ? c.fps : 30) - 1};
+    if (c.slow)
+        interval = (struct timespec){.tv_sec = 2};
     (void)pw_loop_update_timer(loop, timer, &interval, &interval, false);
     (void)pw_loop_add_io(loop, STDIN_FILENO, SPA_IO_IN | SPA_IO_HUP, false, on_command, &c);
     (void)pw_main_loop_run(c.loop);

@@ -264,6 +264,14 @@ test_stalls() {
     unplug
 }
 
+# What tells no rate may be as slow as a sensor in the dark, or as libcamera that computes its pictures.
+test_slow() {
+    plug_in cam yuy2 64x48 yuy2 --rateless --slow
+    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o null:
+    expect_not err 'gives no pictures' "a slow camera"
+    unplug
+}
+
 test_no_rate() {
     plug_in cam yuy2 64x48 yuy2 --fps 0
     run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 5 -o null:
