@@ -14,7 +14,6 @@ struct checkup {
     bool loaded;    /* v4l2loopback */
     bool container; /* no modules can be loaded here, and devices have to be given to it */
     int n_cameras, n_loopbacks; /* that can be used or not */
-    int n_sensors;              /* nodes of cameras that only libcamera reads */
     char camera[32];            /* the first that can be used; empty: none */
     char loopback[32];          /* likewise */
     char shown[32];             /* a virtual one that programs take for a camera now */
@@ -22,6 +21,10 @@ struct checkup {
     bool pipewire_camera;       /* it has one of its own, which we can read */
     bool engine;                /* one can be used */
     bool config;                /* is valid */
+
+    dev_t sensor[V4L2_MAX_NODES]; /* nodes of cameras that only libcamera reads */
+    int n_sensors;
+    bool sensor_listed; /* PipeWire has such a camera */
 };
 
 /* One finding, and below it what to do about it. */
@@ -57,5 +60,6 @@ void check_module(struct checkup *c);        /* v4l2loopback */
 void check_video(struct checkup *c);         /* cameras and virtual cameras */
 void check_engines(struct checkup *c);       /* GPU and CPU */
 void check_pipewire(struct checkup *c);      /* its cameras; only with HAVE_PIPEWIRE */
+void check_sensors(const struct checkup *c); /* cameras that nobody but libcamera reads */
 void check_session(const struct checkup *c); /* bus, service, display */
 void check_portal(const struct checkup *c);  /* of a bus that answers; only with HAVE_CONTROL */

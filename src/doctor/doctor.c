@@ -88,6 +88,7 @@ bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *ou
 #ifdef HAVE_PIPEWIRE
     check_pipewire(&c);
 #endif
+    check_sensors(&c);
     check_session(&c);
     return verdict(&c);
 }

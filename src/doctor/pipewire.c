@@ -48,6 +48,15 @@ static void check_listed(const struct checkup *c, const struct pipewire_nodes *n
     report_fix(c, "systemctl --user restart wireplumber");
 }
 
+static bool is_sensor(const struct checkup *c, const struct pipewire_node *n)
+{
+    int i = 0;
+
+    while (i < c->n_sensors && !(c->sensor[i] && pipewire_node_has(n, c->sensor[i])))
+        i++;
+    return i < c->n_sensors;
+}
+
 static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
 {
     for (int i = 0; i < nodes->n; i++) {
@@ -62,6 +71,7 @@ static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
             report_ok(c, "PipeWire lists '%s': bilatcam --input pipewire: reads it",
                       n->description);
             c->pipewire_camera = true;
+            c->sensor_listed |= is_sensor(c, n);
         }
     }
     check_listed(c, nodes, c->camera);

@@ -152,11 +152,19 @@ static bool have_sensor_driver(const struct checkup *c)
     return false;
 }
 
-static void explain_sensors(const struct checkup *c)
+static bool have_sensors(const struct checkup *c)
+{
+    return c->n_sensors || have_sensor_driver(c);
+}
+
+/* One that PipeWire lists has been told of there. */
+void check_sensors(const struct checkup *c)
 {
     static const char what[] = "a camera is here that only libcamera reads, as on laptops with "
                                "Intel's IPU6";
 
+    if (c->sensor_listed || !have_sensors(c))
+        return;
     if (c->n_cameras)
         report_note(c, "%s", what);
     else
@@ -217,7 +225,7 @@ static void check_node(struct checkup *c, int number)
     if (!n.state.error)
         n.virtual = n.state.is.kind == V4L2_KIND_LOOPBACK;
     if (n.sensor || (!n.state.error && n.state.is.kind == V4L2_KIND_SENSOR)) {
-        c->n_sensors++;
+        c->sensor[c->n_sensors++] = n.state.device;
         return;
     }
     if (n.state.error ? is_further_node(c, number) : n.state.is.kind == V4L2_KIND_OTHER)
@@ -304,9 +312,7 @@ void check_video(struct checkup *c)
     for (size_t i = 0; i < n; i++)
         check_node(c, number[i]);
     check_missing_nodes(c);
-    if (c->n_sensors || have_sensor_driver(c))
-        explain_sensors(c);
-    else if (!c->n_cameras)
+    if (!c->n_cameras && !have_sensors(c))
         explain_no_camera(c);
     if (!c->n_loopbacks && c->loaded)
         explain_no_loopback(c);

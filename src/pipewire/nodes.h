@@ -22,7 +22,7 @@ struct pipewire_node {
     char description[128]; /* what people see, printable */
     char path[64];         /* of its device of Video4Linux; or empty */
     char driver[24];       /* of that; or empty */
-    char devices[160];     /* the numbers of all devices that it is made of; or empty */
+    char devices[512];     /* the numbers of all devices that it is made of; or empty */
     int priority;          /* for the default camera */
     bool camera;           /* by its role: others show screens */
     bool own;              /* made by this program, here or in another process */

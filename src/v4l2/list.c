@@ -314,7 +314,7 @@ void v4l2_list(FILE *out, int n_others)
         n_sensors += node.kind == V4L2_KIND_SENSOR;
         (void)close(fd);
     }
-    if (n_sensors)
+    if (n_sensors && !n_others)
         fprintf(out, "a camera that only libcamera reads: " HINT_SENSOR "\n");
     if (!n_cameras && !n_others)
         fprintf(out, "no cameras found%s\n",

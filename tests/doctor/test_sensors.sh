@@ -12,6 +12,12 @@ kernel=6.1.0-9
 # shellcheck source=tests/doctor/doctor_lib.sh
 . "$here/doctor_lib.sh"
 
+# found_once WHAT: with the lines of stdin, after what PipeWire has.
+found_once() {
+    tells "$1"
+    [ "$(grep -c "$said" out)" = 1 ] && ok || bad "$1: more than one finding"
+}
+
 # A bare sensor behind an image processor: dozens of nodes, one finding, whoever may open them.
 test_sensors() {
     local said='a camera is here that only libcamera reads, as on laptops with Intel'\''s IPU6'
@@ -25,18 +31,22 @@ test_sensors() {
     says 1 'a sensor alone' << END
 ok       v4l2loopback 0.13.2 is loaded
 ok       virtual camera /dev/video9 'bilatcam' is free
+PROBLEM  camera to virtual camera cannot work yet: no usable camera
+END
+    found_once 'a sensor alone' << END
 PROBLEM  $said
 $fix
-PROBLEM  camera to virtual camera cannot work yet: no usable camera
 END
     camera
     says 0 'a sensor beside a camera' << END
 ok       v4l2loopback 0.13.2 is loaded
 ok       camera /dev/video0 'HD Webcam' gives yuyv, nv12
 ok       virtual camera /dev/video9 'bilatcam' is free
+$works
+END
+    found_once 'a sensor beside a camera' << END
 note     $said
 $fix
-$works
 END
     bare
     mkdir -p "$root/sys/module/intel_ipu6"

@@ -69,6 +69,23 @@ test_libcamera() {
     unplug
 }
 
+# Of a sensor libcamera makes a camera of several nodes.
+test_sensor() {
+    local what='a camera is here that only libcamera reads'
+    bare
+    loopback 9 bilatcam 'caps output'
+    node 20 'Intel IPU6 ISYS Capture 0' 'minor 3' 'kind sensor'
+    node 21 'Intel IPU6 ISYS Capture 1' 'minor 5' 'kind sensor'
+    plug_in other yuy2 64x48 pictures --property 'device.devids=[ 25 2590 ]'
+    status 0 'another camera than the sensor'
+    tells 'another camera than the sensor' <<<"PROBLEM  $what, as on laptops with Intel's IPU6"
+    unplug
+    plug_in sensor yuy2 64x48 pictures --property 'device.devids=[ 260 261 ]'
+    status 0 'the camera of a sensor'
+    expect_not out "$what" 'a sensor that PipeWire lists'
+    unplug
+}
+
 test_own_camera() {
     whole
     start_camera "${scene[@]}" -o 'pipewire:My camera'
