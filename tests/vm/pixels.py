@@ -6,6 +6,8 @@
   pixels.py compare FRAME STREAM MINIMUM     is STREAM made of FRAME, at least MINIMUM times?
   pixels.py runs STREAM FRAME...             "a*3 1*50 2*9": STREAM is three times a frame that
                                              is not given, then 50 times the first FRAME, and so on
+  pixels.py bars STREAM WIDTHxHEIGHT         "white yellow ...": eight bars of colour as the newest
+                                             yuyv frame has them, from left to right
 """
 import sys
 
@@ -108,6 +110,36 @@ def runs(stream_path, *frame_paths):
     print(" ".join(f"{name}*{count}" for name, count in found))
 
 
+# Full colours in limited range and BT.601.
+BARS = {
+    "white": (235, 128, 128), "yellow": (210, 16, 146), "cyan": (170, 166, 16),
+    "green": (145, 54, 34), "magenta": (106, 202, 222), "red": (81, 90, 240),
+    "blue": (41, 240, 110), "black": (16, 128, 128),
+}
+
+
+def bars(stream_path, size):
+    """Their middles, high, at half height and low; a bar that is not the same there is "mixed",
+    and one that is more than rounding away from all of the colours "other"."""
+    width, height = map(int, size.split("x"))
+    with open(stream_path, "rb") as file:
+        stream = file.read()
+    end = len(stream) // (width * height * 2) * width * height * 2
+    found = []
+    for number in range(8):
+        names = set()
+        for y in height // 4, height // 2, height * 3 // 4:
+            at = end - width * height * 2 + (y * width + (2 * number + 1) * width // 16 // 2 * 2) * 2
+            luma, blue, _, red = stream[at : at + 4]
+            near = [
+                name for name, wanted in BARS.items()
+                if max(abs(a - b) for a, b in zip((luma, blue, red), wanted)) <= 2
+            ]
+            names.add(near[0] if near else "other")
+        found.append(names.pop() if len(names) == 1 else "mixed")
+    print(" ".join(found))
+
+
 def difference(want, got):
     if len(want) != len(got):
         return f"{len(got)} bytes, want {len(want)}"
@@ -117,5 +149,5 @@ def difference(want, got):
 
 
 if __name__ == "__main__":
-    commands = {"wrap": wrap, "expect": expect, "compare": compare, "runs": runs}
+    commands = {"wrap": wrap, "expect": expect, "compare": compare, "runs": runs, "bars": bars}
     commands[sys.argv[1]](*sys.argv[2:])

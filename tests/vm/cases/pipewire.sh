@@ -5,6 +5,7 @@ add pipewire-camera     systemd         pipewire_camera
 add pipewire-replug     systemd         pipewire_replug
 add pipewire-libcamera  systemd         pipewire_libcamera
 add libcamera-replug    systemd         libcamera_replug
+add libcamera-pipeline  systemd         libcamera_pipeline
 
 pipewire_lists_camera() {
     pw-dump > nodes.log 2>&1 && grep -q '"api.v4l2.path": "'"$(realpath "$camera")"'"' nodes.log
@@ -158,4 +159,58 @@ libcamera_replug() {
     wait_for "the other picture" shows_expected
     stop_bilatcam
     detail "$(tail -n 1 bilatcam.log)"
+}
+
+# --- a camera that is a chain of devices ---------------------------------------------
+
+# A bare sensor, what makes colours of it, what scales them, and nodes that give nothing until
+# libcamera has set all of that up. The camera of Video4Linux is away.
+start_pipeline() {
+    need_pipewire
+    need_libcamera
+    modprobe -r vivid
+    modprobe vimc
+    sensor=$(media-ctl -d platform:vimc -e "Sensor B")
+    v4l2-ctl -d "$sensor" -c test_pattern=1 # full colours
+    prefer_libcamera
+    start_pipewire in_root
+    wait_for "the camera in PipeWire" pipewire_lists_libcamera
+}
+
+# shows_bars COLOUR...: has the newest frame of the reader these, from left to right?
+shows_bars() {
+    reader_has 1 && [ "$(pixels bars reader.raw 320x240)" = "$*" ]
+}
+
+# What people see of it, and sets $name.
+check_pipeline_shown() {
+    "$bilatcam" --list-devices > list.log 2>&1
+    name=$(sed -n 's/^\(pipewire:libcamera_input[^ ]*\)  Sensor B  (camera)$/\1/p' list.log)
+    [ -n "$name" ] || fail "the camera is not in the list"
+    "$bilatcam" --doctor > doctor.log 2>&1 || fail "the doctor has found a problem"
+    grep -q "^ok  *PipeWire lists 'Sensor B': bilatcam --input pipewire: reads it" doctor.log ||
+        fail "the doctor does not show the camera"
+    grep -q "^ok  *camera to virtual camera can work: pipewire: to $loopback" doctor.log ||
+        fail "the doctor does not know what works"
+    ! grep -h 'only libcamera reads' list.log doctor.log || fail "PipeWire is said not to read it"
+}
+
+# The processor of this machine makes a picture in a second or two. That the bars turn round shows
+# that pictures go on.
+libcamera_pipeline() {
+    local sensor name
+    start_pipeline
+    check_pipeline_shown
+    start_bilatcam -i pipewire: -o "$loopback" --size 320x240 --on-demand off --filter none
+    wait_for "the virtual camera" is_camera 320x240
+    grep -q 'Sensor B (PipeWire), 320x240 rgb24 -> ' bilatcam.log || fail "another size or format"
+    head -c $((320 * 240 * 2)) /dev/zero > expected.raw # as long as a picture
+    start_reader
+    wait_for "the bars" shows_bars white yellow cyan green magenta red blue black
+    v4l2-ctl -d "$sensor" -c horizontal_flip=1
+    wait_for "the bars turned round" shows_bars black blue red magenta green cyan yellow white
+    stop_reader
+    stop_bilatcam
+    ! grep -q ' [1-9][0-9]* damaged' bilatcam.log || fail "damaged pictures"
+    detail "$name; $(tail -n 1 bilatcam.log | cut -d ' ' -f 2-)"
 }
