@@ -53,6 +53,9 @@ bool system_find(const struct checkup *c, const char *folder, const char *prefix
 /* Whether the kernel refuses modules that no key it knows has signed. */
 bool system_has_secure_boot(const struct checkup *c);
 
+/* Whether there are cameras that only libcamera reads; after check_video. */
+bool have_sensors(const struct checkup *c);
+
 bool system_is_container(const struct checkup *c);
 
 /* The parts, in the order of the report. */

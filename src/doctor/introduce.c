@@ -8,7 +8,7 @@
 
 static const char *missing_camera(const struct checkup *c)
 {
-    return c->n_cameras ? "a camera that can be used" : "a camera (plug one in)";
+    return c->n_cameras || have_sensors(c) ? "a camera that can be used" : "a camera (plug one in)";
 }
 
 static const char *missing_loopback(const struct checkup *c)

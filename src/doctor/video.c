@@ -152,7 +152,7 @@ static bool have_sensor_driver(const struct checkup *c)
     return false;
 }
 
-static bool have_sensors(const struct checkup *c)
+bool have_sensors(const struct checkup *c)
 {
     return c->n_sensors || have_sensor_driver(c);
 }

@@ -54,6 +54,16 @@ test_set_up_already() {
     introduces loopback 'a virtual camera that can be used' "$look"
 }
 
+# The camera of some laptops: nothing is to be plugged in, something is to be set up.
+test_sensor() {
+    bare
+    node 20 'Intel IPU6 ISYS Capture 0' 'kind sensor'
+    introduces camera 'a camera that can be used' "$look"
+    bare
+    mkdir -p "$root/sys/module/intel_ipu6"
+    introduces camera 'a camera that can be used' "$look"
+}
+
 # Only at a terminal: a log gets the error itself.
 test_here() {
     need script
