@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config-build.h"
+#include "v4l2/hints.h"
 #include "v4l2/modes.h"
 #include "v4l2/node.h"
 
@@ -17,6 +18,14 @@ static bool unplugged(const struct camera *c)
     struct v4l2_node n;
 
     return v4l2_identify(c->fd, &n) == -ENODEV || (access(c->path, F_OK) < 0 && errno == ENOENT);
+}
+
+/* A node that gives nothing before somebody has set up the sensor and all that is between. */
+static bool is_sensor(const struct camera *c)
+{
+    struct v4l2_node n;
+
+    return v4l2_identify(c->fd, &n) == 0 && n.kind == V4L2_KIND_SENSOR;
 }
 
 int camera_error(const struct camera *c, const char *what, int code, struct error *err)
@@ -29,6 +38,9 @@ int camera_error(const struct camera *c, const char *what, int code, struct erro
                          "%s on '%s': not enough USB bandwidth: take a smaller size or rate, or "
                          "another USB port",
                          what, c->path);
+    if (code == -EPIPE && is_sensor(c))
+        return error_set(err, -EIO, "'%s' is of a camera that only libcamera reads: " HINT_SENSOR,
+                         c->path);
     if (unplugged(c))
         return error_set(err, -ENODEV, "camera '%s' was unplugged", c->path);
     return error_set(err, -EIO, "%s on '%s': %s", what, c->path, strerror(-code));

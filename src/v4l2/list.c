@@ -316,7 +316,7 @@ void v4l2_list(FILE *out, int n_others)
     }
     if (n_sensors && !n_others)
         fprintf(out, "a camera that only libcamera reads: " HINT_SENSOR "\n");
-    if (!n_cameras && !n_others)
+    if (!n_cameras && !n_others && !n_sensors)
         fprintf(out, "no cameras found%s\n",
                 n_closed ? " that can be opened" : ": " HINT_NO_CAMERA);
     if (!n_loopbacks)

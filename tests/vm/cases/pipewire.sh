@@ -170,6 +170,9 @@ start_pipeline() {
     need_libcamera
     modprobe -r vivid
     modprobe vimc
+    "$bilatcam" --list-devices > before.log 2>&1
+    grep -q '^a camera that only libcamera reads' before.log || fail "the list passes over the sensor"
+    ! grep 'no cameras found' before.log || fail "the list contradicts itself"
     sensor=$(media-ctl -d platform:vimc -e "Sensor B")
     v4l2-ctl -d "$sensor" -c test_pattern=1 # full colours
     prefer_libcamera
@@ -192,6 +195,10 @@ check_pipeline_shown() {
     "$bilatcam" --list-devices > list.log 2>&1
     name=$(sed -n 's/^\(pipewire:libcamera_input[^ ]*\)  Sensor B  (camera)$/\1/p' list.log)
     [ -n "$name" ] || fail "the camera is not in the list"
+    ! "$bilatcam" -i "$(media-ctl -d platform:vimc -e "RGB/YUV Capture")" -o null: 2> named.log ||
+        fail "a device of the chain gives pictures by itself"
+    grep -q 'of a camera that only libcamera reads: have PipeWire' named.log ||
+        fail "that a device of the chain gives nothing is not explained"
     "$bilatcam" --doctor > doctor.log 2>&1 || fail "the doctor has found a problem"
     grep -q "^ok  *PipeWire lists 'Sensor B': bilatcam --input pipewire: reads it" doctor.log ||
         fail "the doctor does not show the camera"
