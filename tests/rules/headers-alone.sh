@@ -8,7 +8,7 @@ set -euo pipefail
 # Included last, by files that have chosen a set of vector operations first.
 included_last='src/engine/simd/(rows_blur|rows_fixed|rows_float|rows_half|rows_joint|rows_kernels|rows_planes|time/(sads_single|search_rows))\.h'
 # For CUDA's own compiler, and for the flags of one instruction set.
-other_flags='cuda/kernel/(half2|tensor)\.h|src/engine/simd/(ops_avx512|time/(noise_left_avx2|sads_avx2))\.h'
+other_flags='cuda/kernel/(half2|tensor)\.h|src/engine/simd/(ops_avx512|time/(noise_left_avx2|noise_sums_avx2|sads_avx2))\.h'
 not_here='fatal error: .?(SDL|pipewire/|spa/|systemd/[a-z-]*|lib(av[a-z]*|swscale)/[a-z]*|cuda_[a-z_]*)\.h'
 
 cd "$(dirname "$0")/../.."
