@@ -103,11 +103,27 @@ static shared_memory device_memory()
             size_t(device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor))};
 }
 
-/* The kernel that knows the window. NULL: there is none, or not for this device. */
+/* Ten times the compute capability that the kernels were compiled for: less than the device's where
+ * the driver makes its code from PTX. 0: there is no code for it. Asks once. */
+static int code_capability()
+{
+    static int known;
+    int capability = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    cudaFuncAttributes of_any;
+
+    if (!capability &&
+        cudaFuncGetAttributes(
+            &of_any, reinterpret_cast<const void *>(tensor_f16().kernels[0][0])) == cudaSuccess) {
+        capability = of_any.ptxVersion;
+        __atomic_store_n(&known, capability, __ATOMIC_RELAXED);
+    }
+    return capability;
+}
+
+/* The kernel that knows the window. NULL: there is none, or it was made for another memory. */
 static tensor_function known_square(const bilateral_params &p, const tensor_form &form)
 {
-    const shared_memory is = device_memory();
-    const shared_memory known = known_memory(device_attribute(cudaDevAttrComputeCapabilityMajor));
+    const shared_memory is = device_memory(), known = known_memory(code_capability() / 10);
 
     if (p.disc || p.radius > MAX_KNOWN_RADIUS || is.block != known.block || is.all != known.all)
         return NULL;
@@ -161,7 +177,8 @@ static tensor_params make_params(const bilateral_params &p, const tensor_form &f
     return h;
 }
 
-/* Asks once: the engine has one device. */
+/* The form that suits the device, or what code there is for it. Asks once: the engine has one
+ * device. */
 static enum form device_form()
 {
     static int known; /* one more than the form */
@@ -173,6 +190,8 @@ static enum form device_form()
         if (cudaGetDeviceProperties(&device, 0) != cudaSuccess)
             return FORM_NONE;
         form = form_for(10 * device.major + device.minor, device.name);
+        if (form == FORM_BF16)
+            form = form_for(code_capability(), device.name);
         __atomic_store_n(&known, form + 1, __ATOMIC_RELAXED);
     }
     return static_cast<enum form>(form);

@@ -68,7 +68,7 @@ struct tensor_form {
     tensor_function squares[MAX_KNOWN_RADIUS + 1];
     float octave;        /* units of an exponent */
     float sample_unit;   /* of a level */
-    float sample_of_128; /* the level whose features are 0 */
+    float sample_of_128; /* that of the level whose features are 0 */
     int patches;         /* of a warp */
 };
 

@@ -26,8 +26,8 @@ static __device__ __forceinline__ half2 pair_samples(uint32_t word, uint32_t sel
     return *reinterpret_cast<const half2 *>(&both);
 }
 
-/* Bytes less 128, in units of 2^-7. Weights are near 2^-112, and 2^-122 where the constant of a
- * pixel is coarse. So the sum of weights has a unit of 2^33, and that of values gets it at the
+/* Bytes less 128, in units of 2^-7. Weights are near 2^-112, and down to 2^-124 where the constant
+ * of a pixel is coarse. So the sum of weights has a unit of 2^33, and that of values gets it at the
  * end. */
 #define SUM_SCALE 0x1p40f
 static __device__ __forceinline__ uint32_t sample_values(half2 samples)

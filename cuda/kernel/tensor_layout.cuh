@@ -123,7 +123,8 @@ static __host__ __device__ constexpr tensor_layout choose_layout(const tile_use 
     return l;
 }
 
-/* The devices that kernels with a known radius are for: 8.0, and 9.0 and later ones. */
+/* Of the devices that kernels with a known radius are for: 8.0, 9.0 and 10.x. @major: of the
+ * compute capability that they are compiled for. */
 static __host__ __device__ constexpr shared_memory known_memory(int major)
 {
     return major < 9 ? shared_memory{163 << 10, 164 << 10} : shared_memory{227 << 10, 228 << 10};

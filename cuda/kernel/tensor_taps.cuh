@@ -35,7 +35,8 @@ struct patch {
 
 /* Turns word t of an entry into that of p's side, where places have their factor, and the norm
  * gives way to what it is multiplied by. The constant is rounded to half precision, and the factor
- * of 1/2 + 2^-11 sees to it that no exponent gets beyond ONE by that. */
+ * of 1/2 + 2^-11 sees to it that no exponent gets beyond ONE by that; by the rounding of places
+ * some get a few units beyond it. */
 struct own_side {
     uint32_t select, factors, terms;
 

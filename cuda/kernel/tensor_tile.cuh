@@ -73,7 +73,7 @@ struct tile {
 struct pair_column {
     const uint8_t *y, *u, *v;     /* of the picture's first row; @y: all four bytes, where packed */
     uint32_t select, select_uv;   /* bytes Y0 Y1 and U V of its word, each with a byte 4 above it */
-    float x0, x1;                 /* features of both pixels */
+    float x0, x1;                 /* of both pixels */
     float x0_squared, x1_squared; /* what they add to the norms */
 
     __device__ __forceinline__ pair_column(const tensor_params &h, const tile &t, int pair)

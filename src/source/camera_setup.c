@@ -28,6 +28,12 @@ static bool is_sensor(const struct camera *c)
     return v4l2_identify(c->fd, &n) == 0 && n.kind == V4L2_KIND_SENSOR;
 }
 
+static int sensor_error(const struct camera *c, struct error *err)
+{
+    return error_set(err, -EIO, "'%s' is of a camera that only libcamera reads: " HINT_SENSOR,
+                     c->path);
+}
+
 int camera_error(const struct camera *c, const char *what, int code, struct error *err)
 {
     if (code == -EBUSY)
@@ -38,9 +44,8 @@ int camera_error(const struct camera *c, const char *what, int code, struct erro
                          "%s on '%s': not enough USB bandwidth: take a smaller size or rate, or "
                          "another USB port",
                          what, c->path);
-    if (code == -EPIPE && is_sensor(c))
-        return error_set(err, -EIO, "'%s' is of a camera that only libcamera reads: " HINT_SENSOR,
-                         c->path);
+    if (is_sensor(c)) /* -EPIPE, -ENOLINK and others, by driver */
+        return sensor_error(c, err);
     if (unplugged(c))
         return error_set(err, -ENODEV, "camera '%s' was unplugged", c->path);
     return error_set(err, -EIO, "%s on '%s': %s", what, c->path, strerror(-code));
@@ -65,6 +70,8 @@ static int no_mode_error(const struct camera *c, const struct v4l2_modes *m,
 {
     char offer[64];
 
+    if (is_sensor(c))
+        return sensor_error(c, err);
     formats_text(m, offer, sizeof(offer));
 #ifndef HAVE_MJPEG
     if (config->format == FRAME_MJPG)

@@ -3,8 +3,8 @@
 
 #define HINT_NO_CAMERA "plug one in, or use --input test: for a moving scene"
 #define HINT_SENSOR                                                                                \
-    "have PipeWire read it by libcamera (Debian, Ubuntu: libspa-0.2-libcamera), and use --input "  \
-    "pipewire: (docs/troubleshooting.md)"
+    "have PipeWire read it by libcamera (from Debian 13 on: libspa-0.2-libcamera and "             \
+    "libcamera-ipa), and use --input pipewire: (docs/troubleshooting.md)"
 #define HINT_PERMISSION                                                                            \
     "join the group of video devices (sudo usermod -aG video $USER) and log in again"
 

@@ -21,7 +21,7 @@ found_once() {
 # A bare sensor behind an image processor: dozens of nodes, one finding, whoever may open them.
 test_sensors() {
     local said='a camera is here that only libcamera reads, as on laptops with Intel'\''s IPU6'
-    local fix='    fix: have PipeWire read it by libcamera (Debian, Ubuntu: libspa-0.2-libcamera), and use --input pipewire: (docs/troubleshooting.md)'
+    local fix='    fix: have PipeWire read it by libcamera (from Debian 13 on: libspa-0.2-libcamera and libcamera-ipa), and use --input pipewire: (docs/troubleshooting.md)'
     whole
     rm "$root/dev/video0"
     rm -r "$root/sys/class/video4linux/video0"

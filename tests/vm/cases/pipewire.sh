@@ -195,7 +195,7 @@ check_pipeline_shown() {
     "$bilatcam" --list-devices > list.log 2>&1
     name=$(sed -n 's/^\(pipewire:libcamera_input[^ ]*\)  Sensor B  (camera)$/\1/p' list.log)
     [ -n "$name" ] || fail "the camera is not in the list"
-    ! "$bilatcam" -i "$(media-ctl -d platform:vimc -e "RGB/YUV Capture")" -o null: 2> named.log ||
+    ! "$bilatcam" -i "$(media-ctl -d platform:vimc -e "RGB/YUV Capture")" --frames 1 -o null: 2> named.log ||
         fail "a device of the chain gives pictures by itself"
     grep -q 'of a camera that only libcamera reads: have PipeWire' named.log ||
         fail "that a device of the chain gives nothing is not explained"
