@@ -83,6 +83,11 @@ test_sensor() {
     plug_in sensor yuy2 64x48 pictures --property 'device.devids=[ 260 261 ]'
     status 0 'the camera of a sensor'
     expect_not out "$what" 'a sensor that PipeWire lists'
+    bare
+    loopback 9 bilatcam 'caps output'
+    mkdir -p "$root/sys/module/intel_ipu6"
+    status 0 'a sensor without devices, as in a container'
+    expect_not out "$what" 'a sensor without devices, as in a container'
     unplug
 }
 
