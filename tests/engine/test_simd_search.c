@@ -54,12 +54,18 @@ struct pictures {
     struct pyramid pyramid_before, pyramid_now;
 };
 
+/* @seed 0: all white before, and all black now. */
 static void make(struct pictures *p, enum frame_format format, const int size[2], uint64_t seed)
 {
     p->before = p->now = (struct frame){.format = format, .width = size[0], .height = size[1]};
     assert_int_equal(frame_alloc(&p->before), 0);
     assert_int_equal(frame_alloc(&p->now), 0);
-    paint(&p->before, &p->now, (enum image_kind)(seed % IMAGE_N_KINDS), seed);
+    if (seed) {
+        paint(&p->before, &p->now, (enum image_kind)(seed % IMAGE_N_KINDS), seed);
+    } else {
+        image_fill(&p->before, IMAGE_WHITE, 1);
+        image_fill(&p->now, IMAGE_BLACK, 1);
+    }
     assert_int_equal(raw_alloc(&p->raw_before, &p->before), 0);
     assert_int_equal(raw_alloc(&p->raw_now, &p->now), 0);
     raw_take(&p->raw_before, &row_kernels_c, &p->before, 0, size[1]);
@@ -145,7 +151,7 @@ static void test_the_same_integers(void **state)
             struct motion_search *m;
             struct pictures p;
 
-            make(&p, formats[k % N(formats)], sizes[i], 17 * k + i);
+            make(&p, formats[k % N(formats)], sizes[i], 17 * k + i + 1);
             assert_int_equal(motion_create(&m, sizes[i][0], sizes[i][1]), 0);
             assert_non_null(want);
             memcpy(want, motion_find(m, &p.pyramid_now, &p.pyramid_before), n * sizeof(*want));
@@ -161,10 +167,26 @@ static void test_the_same_integers(void **state)
         }
 }
 
+/* The largest sums, which must fit the integers of each set. */
+static void test_noise_of_extremes(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N(formats); k++) {
+        struct pictures p;
+
+        make(&p, formats[k], sizes[SMALL_SIZES - 1], 0);
+        for (const struct cpu_row *row = cpu_table; row->kernels; row++)
+            if (is_met(row, SMALL_SIZES - 1))
+                check_noise(&p, row->kernels, NULL);
+        drop(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_integers),
+        cmocka_unit_test(test_noise_of_extremes),
     };
 
     return cmocka_run_group_tests_name("search of the CPU engine", tests, NULL, NULL);
