@@ -84,6 +84,14 @@ static pid_t child_of(pid_t parent)
     return pid;
 }
 
+/* On a machine with too much to do a process that was killed may be there a little longer. */
+static void assert_no_child(void)
+{
+    for (int i = 0; i < 1000 && child_of(getpid()); i++)
+        (void)poll(NULL, 0, 10);
+    assert_int_equal(child_of(getpid()), 0);
+}
+
 static int n_descriptors(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -231,7 +239,7 @@ static void test_killed(void **state)
         assert_int_equal(e->ops->collect(e), -EIO);
         assert_int_equal(e->ops->pass(e, &p.in), -EIO);
         e->ops->destroy(e);
-        assert_int_equal(child_of(getpid()), 0);
+        assert_no_child();
     }
     free_pictures(&p);
 }
@@ -251,7 +259,7 @@ static void test_stopped(void **state)
     assert_int_equal(filter_once(e, &p.in, &p.out, &quick), -EIO);
     assert_true(now_ns() - t < LIMIT_MS * INT64_C(1000000));
     e->ops->destroy(e);
-    assert_int_equal(child_of(getpid()), 0);
+    assert_no_child();
     free_pictures(&p);
 }
 
@@ -378,7 +386,7 @@ static void test_unknown_engine(void **state)
     assert_true(engine_process_create(&e, &ops, &config, &patient, &err) < 0);
     assert_string_equal(err.text, "engine nonsense: its process does not answer");
     assert_null(e);
-    assert_int_equal(child_of(getpid()), 0);
+    assert_no_child();
 }
 
 /* The reason why an engine is not to be had comes from the process. */
@@ -406,7 +414,7 @@ static void test_nothing_left(void **state)
 
         assert_true(child_of(getpid()) > 0);
         e->ops->destroy(e);
-        assert_int_equal(child_of(getpid()), 0);
+        assert_no_child();
     }
     assert_int_equal(n_descriptors(), before);
 }
