@@ -12,7 +12,7 @@ kernel=6.1.0-9
 # shellcheck source=tests/doctor/doctor_lib.sh
 . "$here/doctor_lib.sh"
 
-# found_once WHAT: with the lines of stdin, after what PipeWire has.
+# found_once WHAT: the report has the lines of stdin, and the finding once.
 found_once() {
     tells "$1"
     [ "$(grep -c "$said" out)" = 1 ] && ok || bad "$1: more than one finding"

@@ -181,7 +181,7 @@ start_pipeline() {
 }
 
 # shows_bars LUMA COLOUR...: has the newest frame of the reader these, from left to right? LUMA is that
-# of the first one: with it alone nothing slow is started here.
+# of the first one. It is looked at first, because to start Python takes seconds here.
 shows_bars() {
     local size frames
     count_frames
@@ -207,9 +207,9 @@ check_pipeline_shown() {
     ! grep -h 'only libcamera reads' list.log doctor.log || fail "PipeWire is said not to read it"
 }
 
-# The processor of this machine makes a picture in a second or two, and who waits for a file then waits
-# for a whole picture: what is needed later is read before. That the bars turn round shows that pictures
-# go on.
+# The processor of this machine makes a picture in a second or two, and who reads a file for the first time
+# waits for a whole picture. So "pixels" runs once before pictures begin. That the bars turn round shows
+# that pictures go on.
 libcamera_pipeline() {
     local sensor name
     start_pipeline
