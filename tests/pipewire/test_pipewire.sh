@@ -259,10 +259,10 @@ test_late_calls_at_the_end() {
     local film_pid
     [ -n "${SLOW_LOOP-}" ] || return 0
     run 0 "$bilatcam" "${scene[@]:0:2}" "${scene[@]:4}" --frames 30 -o clip.y4m
-    mkfifo film.y4m
-    { head -n 1 clip.y4m; while tail -n +2 clip.y4m; do :; done; } >film.y4m 2>/dev/null &
+    mkfifo endless.y4m || bad "no pipe"
+    { head -n 1 clip.y4m; while tail -n +2 clip.y4m; do :; done; } >endless.y4m 2>/dev/null &
     film_pid=$!
-    late start_camera -i film.y4m "${scene[@]:6}" -o pipewire:
+    late start_camera -i endless.y4m "${scene[@]:6}" -o pipewire:
     start_reader one --pictures 100000
     touch slow
     kill -KILL "$film_pid" # its last second is still shown
@@ -270,7 +270,7 @@ test_late_calls_at_the_end() {
     wait_until gone "$camera_pid" || kill -KILL "$camera_pid"
     wait "$camera_pid" && ok || bad "exit status $? of bilatcam"
     end_reader
-    rm slow film.y4m clip.y4m
+    rm slow endless.y4m clip.y4m
 }
 
 # A connection that breaks is one that is lost, whatever broke it.
@@ -331,6 +331,7 @@ test_file() {
     gets 10
     wait "$camera_pid" && ok || bad "exit status $? after a file"
     expect said '60 out' "frames of a file"
+    rm film.y4m
 }
 
 start_session
