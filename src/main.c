@@ -407,12 +407,15 @@ static int set_up(const struct cli *cli)
 
 static void list_devices(void)
 {
+    dev_t sensor[V4L2_MAX_NODES];
+    const int n_sensors = v4l2_find_sensors(sensor);
+    bool has_sensor = false;
     int n_others = 0;
 
 #ifdef HAVE_PIPEWIRE
-    n_others = pipewire_list(stdout);
+    n_others = pipewire_list(stdout, sensor, n_sensors, &has_sensor);
 #endif
-    v4l2_list(stdout, n_others);
+    v4l2_list(stdout, n_others, n_sensors && !has_sensor);
 }
 
 /* Everything that prints and ends. */

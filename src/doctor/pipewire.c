@@ -31,7 +31,7 @@ static bool lists_device(const struct checkup *c, const struct pipewire_nodes *n
     for (int i = 0; i < nodes->n; i++) {
         const struct pipewire_node *const n = &nodes->node[i];
 
-        if (!strcmp(n->path, path) || (node.device && pipewire_node_has(n, node.device)))
+        if (!strcmp(n->path, path) || pipewire_node_has(n, node.device))
             return true;
     }
     return false;
@@ -48,18 +48,6 @@ static void check_listed(const struct checkup *c, const struct pipewire_nodes *n
     report_fix(c, "systemctl --user restart wireplumber");
 }
 
-/* Where none of a sensor's devices is seen, as in containers, any camera may be it. */
-static bool is_sensor(const struct checkup *c, const struct pipewire_node *n)
-{
-    int i = 0;
-
-    if (c->n_sensors == 0)
-        return true;
-    while (i < c->n_sensors && !(c->sensor[i] && pipewire_node_has(n, c->sensor[i])))
-        i++;
-    return i < c->n_sensors;
-}
-
 static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
 {
     for (int i = 0; i < nodes->n; i++) {
@@ -74,9 +62,9 @@ static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
             report_ok(c, "PipeWire lists '%s': bilatcam --input pipewire: reads it",
                       n->description);
             c->pipewire_camera = true;
-            c->sensor_listed |= is_sensor(c, n);
         }
     }
+    c->sensor_listed = pipewire_nodes_have_sensor(nodes, c->sensor, c->n_sensors);
     check_listed(c, nodes, c->camera);
     check_listed(c, nodes, c->shown);
 }

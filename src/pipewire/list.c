@@ -23,7 +23,7 @@ static int print_nodes(FILE *out, struct pipewire_nodes *nodes)
     return n;
 }
 
-int pipewire_list(FILE *out)
+int pipewire_list(FILE *out, const dev_t *sensor, int n_sensors, bool *has_sensor)
 {
     struct pipewire_connection connection = {.event_fd = -1};
     struct pipewire_nodes *const nodes = calloc(1, sizeof(*nodes));
@@ -38,6 +38,7 @@ int pipewire_list(FILE *out)
     if (r == 0) {
         pipewire_lock(&connection);
         n = print_nodes(out, nodes);
+        *has_sensor = pipewire_nodes_have_sensor(nodes, sensor, n_sensors);
         pipewire_unlock(&connection);
     } else if (r != -ENODEV) {
         fprintf(out, "%s\n", err.text);

@@ -172,7 +172,7 @@ bool pipewire_node_has(const struct pipewire_node *n, dev_t device)
 {
     const char *p = n->devices;
 
-    while (*(p += strcspn(p, "0123456789"))) {
+    while (device && *(p += strcspn(p, "0123456789"))) {
         char *end;
 
         if (strtoull(p, &end, 10) == device)
@@ -180,4 +180,24 @@ bool pipewire_node_has(const struct pipewire_node *n, dev_t device)
         p = end;
     }
     return false;
+}
+
+static bool is_sensor(const struct pipewire_node *n, const dev_t *device, int n_devices)
+{
+    bool has = n_devices == 0;
+
+    if (!n->camera || n->own || n->gone || pipewire_node_is_v4l2(n))
+        return false;
+    for (int i = 0; i < n_devices && !has; i++)
+        has = pipewire_node_has(n, device[i]);
+    return has;
+}
+
+bool pipewire_nodes_have_sensor(const struct pipewire_nodes *n, const dev_t *device, int n_devices)
+{
+    bool found = false;
+
+    for (int i = 0; i < n->n && !found; i++)
+        found = is_sensor(&n->node[i], device, n_devices);
+    return found;
 }

@@ -59,5 +59,11 @@ enum pipewire_match pipewire_node_match(const struct pipewire_node *n, const cha
 /* Whether it is a device of Video4Linux, and that is in this /dev: a container may lack it. */
 bool pipewire_node_is_v4l2(const struct pipewire_node *n);
 
-/* Whether @device is one of those that it is made of: libcamera may need several. */
+/* Whether @device is one of those that it is made of: libcamera may need several. Never for 0,
+ * which is no device. */
 bool pipewire_node_has(const struct pipewire_node *n, dev_t device);
+
+/* Whether a camera is made of one of these devices, of which only libcamera reads a camera. Where
+ * none is seen (@n_devices 0), as in containers, any camera that is no device of Video4Linux may be
+ * it. With the loop locked. */
+bool pipewire_nodes_have_sensor(const struct pipewire_nodes *n, const dev_t *device, int n_devices);

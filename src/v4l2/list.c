@@ -147,6 +147,25 @@ int v4l2_find_loopback(char *ret_path, size_t size)
     return find(rate_loopback, NULL, ret_path, size);
 }
 
+int v4l2_find_sensors(dev_t ret[V4L2_MAX_NODES])
+{
+    int number[V4L2_MAX_NODES], n_sensors = 0;
+    const size_t n = v4l2_node_numbers("/dev", number);
+
+    for (size_t i = 0; i < n; i++) {
+        struct v4l2_node node;
+        struct stat st;
+        const int fd = open_node(number[i], &node, NULL);
+
+        if (fd < 0)
+            continue;
+        if (node.kind == V4L2_KIND_SENSOR && fstat(fd, &st) == 0)
+            ret[n_sensors++] = st.st_rdev;
+        (void)close(fd);
+    }
+    return n_sensors;
+}
+
 /* --- the list --- */
 
 static bool stable_name_in(const char *dir_name, dev_t device, char *ret, size_t size)
@@ -288,11 +307,11 @@ static void print_loopback(FILE *out, int fd, const struct v4l2_node *node)
     print_stable_name(out, node->path);
 }
 
-void v4l2_list(FILE *out, int n_others)
+void v4l2_list(FILE *out, int n_others, bool unread)
 {
     int number[V4L2_MAX_NODES];
     const size_t n = v4l2_node_numbers("/dev", number);
-    int n_cameras = 0, n_loopbacks = 0, n_sensors = 0, n_closed = 0;
+    int n_cameras = 0, n_loopbacks = 0, n_closed = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct v4l2_node node;
@@ -311,12 +330,11 @@ void v4l2_list(FILE *out, int n_others)
             print_loopback(out, fd, &node);
             n_loopbacks++;
         }
-        n_sensors += node.kind == V4L2_KIND_SENSOR;
         (void)close(fd);
     }
-    if (n_sensors && !n_others)
+    if (unread)
         fprintf(out, "a camera that only libcamera reads: " HINT_SENSOR "\n");
-    if (!n_cameras && !n_others && !n_sensors)
+    if (!n_cameras && !n_others && !unread)
         fprintf(out, "no cameras found%s\n",
                 n_closed ? " that can be opened" : ": " HINT_NO_CAMERA);
     if (!n_loopbacks)

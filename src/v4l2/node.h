@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/time.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "picture/frame.h"
@@ -95,6 +96,9 @@ int v4l2_find_camera(const char *name, char *ret_path, size_t size);
  * -ENODEV, -EACCES as above. */
 int v4l2_find_loopback(char *ret_path, size_t size);
 
+/* The devices of cameras that only libcamera reads, which may have dozens: how many. */
+int v4l2_find_sensors(dev_t ret[V4L2_MAX_NODES]);
+
 /* All cameras and virtual cameras, for people to read, after @n_others that are none of
- * Video4Linux. */
-void v4l2_list(FILE *out, int n_others);
+ * Video4Linux. @unread: there is a sensor that is none of them. */
+void v4l2_list(FILE *out, int n_others, bool unread);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the doctor says of PipeWire, with a real daemon and machines that are folders.
-# Usage: test_doctor.sh READER BILATCAM CAMERA DOCTOR-UNDER [FUNCTION]...
+# Usage: test_doctor.sh READER BILATCAM CAMERA DOCTOR-UNDER [FUNCTION]...; SENSORS_LIBRARY names that
+# of sensors.c
 # shellcheck disable=SC2015,SC2034 # "A && ok || bad" is right here; variables of doctor_lib.sh
 camera=$(realpath "$3") under=$(realpath "$4")
 # shellcheck source=tests/pipewire/session.sh
@@ -88,6 +89,32 @@ test_sensor() {
     mkdir -p "$root/sys/module/intel_ipu6"
     status 0 'a sensor without devices, as in a container'
     expect_not out "$what" 'a sensor without devices, as in a container'
+    unplug
+}
+
+# The list says the same of it as the doctor.
+test_sensor_in_list() {
+    local what='^a camera that only libcamera reads: have PipeWire read it'
+    [ -n "${SENSORS_LIBRARY-}" ] || return 0
+    mkdir sensors
+    ln -s /dev/null sensors/video20
+    ln -s /dev/zero sensors/video21
+    list() {
+        run 0 env LD_PRELOAD="$SENSORS_LIBRARY" SENSORS="$dir/sensors" \
+            "$bilatcam" --list-devices
+    }
+    list
+    expect out "$what" 'a sensor alone'
+    expect_not out 'no cameras found' 'a sensor alone'
+    plug_in other yuy2 64x48 pictures --property 'device.devids=[ 25 2590 ]'
+    list
+    expect out '^pipewire:other' 'another camera than the sensor'
+    expect out "$what" 'another camera than the sensor'
+    unplug
+    plug_in sensor yuy2 64x48 pictures --property 'device.devids=[ 260 261 ]'
+    list
+    expect out '^pipewire:sensor' 'a sensor that PipeWire lists'
+    expect_not out "$what" 'a sensor that PipeWire lists'
     unplug
 }
 
