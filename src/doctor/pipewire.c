@@ -29,7 +29,7 @@ static bool lists_device(const struct checkup *c, const struct pipewire_nodes *n
     if (system_path(c, full, "%s", path))
         c->system->look(full, &node);
     for (int i = 0; i < nodes->n; i++) {
-        const struct pipewire_node *const n = &nodes->node[i];
+        const struct pipewire_node *const n = nodes->node[i];
 
         if (!strcmp(n->path, path) || pipewire_node_has(n, node.device))
             return true;
@@ -51,7 +51,7 @@ static void check_listed(const struct checkup *c, const struct pipewire_nodes *n
 static void check_nodes(struct checkup *c, const struct pipewire_nodes *nodes)
 {
     for (int i = 0; i < nodes->n; i++) {
-        const struct pipewire_node *const n = &nodes->node[i];
+        const struct pipewire_node *const n = nodes->node[i];
 
         if (n->own) {
             report_ok(c, "PipeWire lists '%s', a camera of bilatcam", n->description);

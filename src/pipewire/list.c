@@ -11,7 +11,7 @@ static int print_nodes(FILE *out, struct pipewire_nodes *nodes)
     int n = 0;
 
     for (int i = 0; i < nodes->n; i++) {
-        struct pipewire_node *const node = &nodes->node[i];
+        struct pipewire_node *const node = nodes->node[i];
 
         if (node->own || node->gone || pipewire_node_is_v4l2(node))
             continue;

@@ -68,16 +68,20 @@ static const struct pw_node_events node_events = {
 
 static void add_node(struct pipewire_nodes *n, uint32_t id)
 {
-    struct pipewire_node *const node = &n->node[n->n];
+    struct pipewire_node **const all = realloc(n->node, sizeof(*all) * ((size_t)n->n + 1));
+    struct pipewire_node *const node = all ? calloc(1, sizeof(*node)) : NULL;
 
-    if (n->n == PIPEWIRE_MAX_NODES)
+    n->node = all ? all : n->node;
+    if (!node)
         return;
     *node = (struct pipewire_node){.nodes = n, .id = id, .client = SPA_ID_INVALID};
     node->proxy = pw_registry_bind(n->registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
-    if (!node->proxy)
+    if (!node->proxy) {
+        free(node);
         return;
+    }
     pw_proxy_add_object_listener(node->proxy, &node->listener, &node_events, node);
-    n->n++;
+    n->node[n->n++] = node;
 }
 
 static void on_global(void *data, uint32_t id, uint32_t permissions, const char *type,
@@ -87,6 +91,8 @@ static void on_global(void *data, uint32_t id, uint32_t permissions, const char 
 
     (void)permissions;
     (void)version;
+    if (n->found)
+        return;
     if (!strcmp(type, PW_TYPE_INTERFACE_Node) &&
         !strcmp(lookup(props, PW_KEY_MEDIA_CLASS), "Video/Source"))
         add_node(n, id);
@@ -101,8 +107,8 @@ static void on_global_remove(void *data, uint32_t id)
     struct pipewire_nodes *const n = data;
 
     for (int i = 0; i < n->n; i++)
-        if (n->node[i].id == id)
-            n->node[i].gone = true;
+        if (n->node[i]->id == id)
+            n->node[i]->gone = true;
     event_ring(n->connection->event_fd);
 }
 
@@ -129,7 +135,12 @@ int pipewire_nodes_find(struct pipewire_nodes *n, struct pipewire_connection *c,
         return error_set(err, -ENOMEM, "out of memory");
     /* First they are listed, which has them asked what they are. */
     r = pipewire_round_trip(c, stop_fd, err);
-    return r ? r : pipewire_round_trip(c, stop_fd, err);
+    if (r == 0)
+        r = pipewire_round_trip(c, stop_fd, err);
+    pipewire_lock(c);
+    n->found = true;
+    pipewire_unlock(c);
+    return r;
 }
 
 void pipewire_nodes_finish(struct pipewire_nodes *n)
@@ -138,12 +149,16 @@ void pipewire_nodes_finish(struct pipewire_nodes *n)
         return;
     pipewire_lock(n->connection);
     for (int i = 0; i < n->n; i++) {
-        spa_hook_remove(&n->node[i].listener);
-        pw_proxy_destroy(n->node[i].proxy);
+        spa_hook_remove(&n->node[i]->listener);
+        pw_proxy_destroy(n->node[i]->proxy);
+        free(n->node[i]);
     }
     spa_hook_remove(&n->listener);
     pw_proxy_destroy((struct pw_proxy *)n->registry);
     pipewire_unlock(n->connection);
+    free(n->node);
+    n->node = NULL;
+    n->n = 0;
     n->registry = NULL;
 }
 
@@ -198,6 +213,6 @@ bool pipewire_nodes_have_sensor(const struct pipewire_nodes *n, const dev_t *dev
     bool found = false;
 
     for (int i = 0; i < n->n && !found; i++)
-        found = is_sensor(&n->node[i], device, n_devices);
+        found = is_sensor(n->node[i], device, n_devices);
     return found;
 }

@@ -8,8 +8,6 @@
 
 #include "pipewire/connection.h"
 
-#define PIPEWIRE_MAX_NODES 64
-
 struct pipewire_nodes;
 
 struct pipewire_node {
@@ -33,8 +31,9 @@ struct pipewire_nodes {
     struct pipewire_connection *connection;
     struct pw_registry *registry;
     struct spa_hook listener;
-    struct pipewire_node node[PIPEWIRE_MAX_NODES];
+    struct pipewire_node **node;
     int n;
+    bool found;             /* those that come from now on are of no interest */
     uint32_t own_client[8]; /* the connections of this process */
     int n_own;
 };

@@ -38,7 +38,7 @@ static const struct pipewire_node *find_best(const struct pipewire_nodes *nodes)
     const struct pipewire_node *best = NULL;
 
     for (int i = 0; i < nodes->n; i++) {
-        const struct pipewire_node *const n = &nodes->node[i];
+        const struct pipewire_node *const n = nodes->node[i];
 
         if (!n->gone && !n->own && n->camera && (!best || n->priority > best->priority) &&
             !is_loopback(n))
@@ -56,7 +56,7 @@ static const struct pipewire_node *find_called(const struct pipewire_nodes *node
     int best = returns ? 2 * PIPEWIRE_MATCH_ID : 0; /* no number is better than that */
 
     for (int i = 0; i < nodes->n; i++) {
-        const struct pipewire_node *const n = &nodes->node[i];
+        const struct pipewire_node *const n = nodes->node[i];
         const int rating = n->gone ? 0 : 2 * pipewire_node_match(n, name) - n->own;
 
         if (rating > best) {
@@ -72,8 +72,8 @@ static int none_error(const struct pipewire_nodes *nodes, const char *name, stru
     char names[320] = "";
 
     for (int i = 0; i < nodes->n; i++)
-        if (!nodes->node[i].gone && !nodes->node[i].own)
-            list_add(names, sizeof(names), ", ", nodes->node[i].description);
+        if (!nodes->node[i]->gone && !nodes->node[i]->own)
+            list_add(names, sizeof(names), ", ", nodes->node[i]->description);
     (void)utf8_printable(names);
     if (!*name)
         return error_set(err, -ENODEV, "PipeWire has no camera%s%s",

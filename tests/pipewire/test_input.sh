@@ -1,8 +1,8 @@
 #!/bin/bash
 # Cameras of PipeWire as the input, with a real daemon: which one, and what it does.
-# Usage: test_input.sh READER BILATCAM CAMERA [FUNCTION]...
+# Usage: test_input.sh READER BILATCAM CAMERA CROWD [FUNCTION]...
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
-camera=$(realpath "$3")
+camera=$(realpath "$3") crowd=$(realpath "$4")
 # shellcheck source=tests/pipewire/session.sh
 . "$(dirname "$0")/session.sh"
 make_pictures yuy2 $((64 * 48 * 2)) 20
@@ -146,6 +146,26 @@ test_list() {
     expect_not out '^pipewire:' "a camera of bilatcam"
     stop_camera
 }
+
+# However many there are before it, and whatever they are called.
+test_crowd() {
+    mkfifo others
+    "$crowd" 100 <others &
+    exec 8>others
+    wait_until has_crowd || bad "no crowd"
+    plug_in cam yuy2 64x48 yuy2
+    run 0 "$bilatcam" --list-devices
+    [ "$(grep -c ' many  (camera)$' out)" = 100 ] && ok || bad "some are not listed"
+    expect out '^pipewire:cam ' "the last one"
+    expect_not out '[^ -~]' "a control character"
+    run 0 "$bilatcam" -i pipewire:cam "${reads[@]}" --frames 2 -o null:
+    unplug
+    exec 8>&-
+    wait_until lacks_crowd || bad "the crowd stays"
+    rm others
+}
+has_crowd() { [ "$(pw-dump 2>/dev/null | grep -c '"media.class": "Video/Source"')" = 100 ]; }
+lacks_crowd() { ! pw-dump 2>/dev/null | grep -q '"media.class": "Video/Source"'; }
 
 # --- sizes ---
 
@@ -351,6 +371,6 @@ test_no_daemon() {
 }
 
 start_session
-run_tests "${@:4}"
-[ $# -gt 3 ] || summary
+run_tests "${@:5}"
+[ $# -gt 4 ] || summary
 leave $((failed != 0))
