@@ -239,11 +239,14 @@ static int connect_stream(struct pipewire *p, const char *name, const char *inst
                              PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_ALLOC_BUFFERS, offers, n);
 }
 
-/* The daemon has gone, or there is no memory for readers. With the loop locked. */
+/* The daemon has gone, it was told to remove the camera, or there is no memory for readers. With
+ * the loop locked. */
 static int trouble(const struct pipewire *p, struct error *err)
 {
     if (p->connection.lost)
         return pipewire_ended(err);
+    if (p->state == PW_STREAM_STATE_UNCONNECTED)
+        return error_set(err, -ENODEV, "PipeWire has removed the camera");
     if (p->failed)
         return error_set(err, p->failed, "PipeWire camera: no memory for its readers: %s",
                          strerror(-p->failed));

@@ -234,6 +234,18 @@ test_daemon_ends() {
     stop_camera
 }
 
+# Any program of the user may have the daemon do it.
+test_removed() {
+    start_camera "${scene[@]}" -o pipewire:
+    start_reader one --pictures 100000
+    pw-cli destroy "$(property object.id)" >destroyed 2>&1
+    wait_for said 'PipeWire has removed the camera; pictures are dropped' && ok || bad "that is not told"
+    wait_for said 'bilatcam \(PipeWire\) can be used' && ok || bad "that it is back is not told"
+    end_reader
+    gets 5
+    stop_camera
+}
+
 # On a machine with too much to do what the library has left to call comes late, and where the stream
 # was gone by then, the program crashed. The C library fills what is freed.
 late() { LD_PRELOAD=$SLOW_LOOP SLOW_LOOP_WHILE=$dir/slow MALLOC_PERTURB_=165 "$@"; }
