@@ -107,9 +107,43 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
     return r ? error_set(err, r, "cannot use PipeWire: %s", strerror(-r)) : 0;
 }
 
+struct drain {
+    struct pipewire_connection *connection;
+    bool done;
+};
+
+static void on_drained(void *data, uint64_t count)
+{
+    struct drain *d = data;
+
+    (void)count;
+    d->done = true;
+    pw_thread_loop_signal(d->connection->loop, false);
+}
+
+/* Waits until the loop has called what is queued for it. It does all that is ready before others
+ * get the lock, and what is queued already is ready no later than this event. With the loop locked,
+ * which is unlocked meanwhile. */
+static void drain(struct pipewire_connection *c)
+{
+    struct pw_loop *const loop = pw_thread_loop_get_loop(c->loop);
+    struct drain d = {.connection = c};
+    struct spa_source *const event = pw_loop_add_event(loop, on_drained, &d);
+
+    if (!event)
+        return;
+    (void)pw_loop_signal_event(loop, event);
+    while (!d.done)
+        pw_thread_loop_wait(c->loop);
+    pw_loop_destroy_source(loop, event);
+}
+
+/* A picture that the loop has yet to send is no longer expected by a stream without a connection:
+ * that ended the program (1.6.9). */
 void pipewire_end_stream(struct pipewire_connection *c, struct pw_stream *stream)
 {
     pipewire_lock(c);
+    drain(c);
     (void)pw_stream_disconnect(stream); /* now nothing more is queued for the loop */
     pipewire_unlock(c);
     pw_thread_loop_stop(c->loop); /* after what is queued */
