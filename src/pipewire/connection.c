@@ -45,6 +45,15 @@ static void keep_quiet(void)
         pw_log_set_level(SPA_LOG_LEVEL_NONE);
 }
 
+static void on_drained(void *data, uint64_t count)
+{
+    struct pipewire_connection *c = data;
+
+    (void)count;
+    c->drained = true;
+    pw_thread_loop_signal(c->loop, false);
+}
+
 static int make(struct pipewire_connection *c)
 {
     /* Without it the client asks for real-time priority, over a bus. */
@@ -62,6 +71,9 @@ static int make(struct pipewire_connection *c)
     c->context = pw_context_new(pw_thread_loop_get_loop(c->loop), properties, 0);
     if (!c->context)
         return -errno;
+    c->drain = pw_loop_add_event(pw_thread_loop_get_loop(c->loop), on_drained, c);
+    if (!c->drain)
+        return errno ? -errno : -ENOMEM;
     return pw_thread_loop_start(c->loop);
 }
 
@@ -107,35 +119,15 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
     return r ? error_set(err, r, "cannot use PipeWire: %s", strerror(-r)) : 0;
 }
 
-struct drain {
-    struct pipewire_connection *connection;
-    bool done;
-};
-
-static void on_drained(void *data, uint64_t count)
-{
-    struct drain *d = data;
-
-    (void)count;
-    d->done = true;
-    pw_thread_loop_signal(d->connection->loop, false);
-}
-
 /* Waits until the loop has called what is queued for it. It does all that is ready before others
  * get the lock, and what is queued already is ready no later than this event. With the loop locked,
  * which is unlocked meanwhile. */
 static void drain(struct pipewire_connection *c)
 {
-    struct pw_loop *const loop = pw_thread_loop_get_loop(c->loop);
-    struct drain d = {.connection = c};
-    struct spa_source *const event = pw_loop_add_event(loop, on_drained, &d);
-
-    if (!event)
-        return;
-    (void)pw_loop_signal_event(loop, event);
-    while (!d.done)
+    c->drained = false;
+    (void)pw_loop_signal_event(pw_thread_loop_get_loop(c->loop), c->drain);
+    while (!c->drained)
         pw_thread_loop_wait(c->loop);
-    pw_loop_destroy_source(loop, event);
 }
 
 /* A picture that the loop has yet to send is no longer expected by a stream without a connection:
@@ -164,6 +156,8 @@ void pipewire_disconnect(struct pipewire_connection *c)
     }
     if (c->loop)
         pw_thread_loop_stop(c->loop);
+    if (c->drain)
+        pw_loop_destroy_source(pw_thread_loop_get_loop(c->loop), c->drain);
     if (c->context)
         pw_context_destroy(c->context);
     if (c->loop)

@@ -17,9 +17,11 @@ struct pipewire_connection {
     struct pw_context *context;
     struct pw_core *core;
     struct spa_hook listener;
-    int event_fd; /* rung when there is something new to look at */
-    bool lost;    /* the daemon has gone; guarded by the loop's lock */
-    int answered; /* the last question that it answered; likewise */
+    int event_fd;             /* rung when there is something new to look at */
+    bool lost;                /* the daemon has gone; guarded by the loop's lock */
+    int answered;             /* the last question that it answered; likewise */
+    struct spa_source *drain; /* an event of the loop, to know that it came so far */
+    bool drained;             /* it did; likewise */
 };
 
 /* @c: event_fd -1, the rest zeros. pipewire_disconnect is to follow even where this fails. -ENODEV:
