@@ -21,7 +21,7 @@ struct pipewire_connection {
     bool lost;                /* the daemon has gone; guarded by the loop's lock */
     int answered;             /* the last question that it answered; likewise */
     struct spa_source *drain; /* an event of the loop, to know that it came so far */
-    bool drained;             /* it did; likewise */
+    bool drained;             /* it did; guarded by the loop's lock */
 };
 
 /* @c: event_fd -1, the rest zeros. pipewire_disconnect is to follow even where this fails. -ENODEV:

@@ -3,8 +3,8 @@
  *     crowd N
  *
  * They are there until its standard input ends. */
-#include <stdio.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

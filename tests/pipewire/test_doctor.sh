@@ -92,7 +92,8 @@ test_sensor() {
     unplug
 }
 
-# The list says the same of it as the doctor.
+# The list says the same of it as the doctor. The numbers of its devices are those of /dev/null and
+# /dev/zero, 259 and 261.
 test_sensor_in_list() {
     local what='^a camera that only libcamera reads: have PipeWire read it'
     [ -n "${SENSORS_LIBRARY-}" ] || return 0
