@@ -1,7 +1,7 @@
 #include "cuda/kernel/tensor_bf16.cuh"
 #include "cuda/kernel/tensor_kernel.cuh"
 
-#define SQUARE(radius) tensor_kernel<true, (radius) % 2 != 0, radius>
+#define SQUARE(radius) tensor_square_kernel<radius>
 
 const tensor_form &tensor_bf16()
 {

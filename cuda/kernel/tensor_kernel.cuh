@@ -1,9 +1,26 @@
 #pragma once
 /* The tensor kernel as a whole. */
 #include "cuda/kernel/tensor_end.cuh"
+#include "cuda/kernel/tensor_low.cuh"
 
 namespace
 {
+
+#ifdef __CUDA_ARCH__
+#define ARCH_MAJOR (__CUDA_ARCH__ / 100)
+#else
+#define ARCH_MAJOR 9 /* any */
+#endif
+
+/* Where the radius is known, the layout is, too. */
+template <int RADIUS>
+static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, false, PATCHES},
+                                                            known_memory(ARCH_MAJOR));
+
+/* Whether there is a table of the window. */
+template <bool SQUARE, bool ODD, int RADIUS>
+static constexpr bool has_table =
+    RADIUS > 0 ? known_layout<RADIUS>.window_rows > 0 : !SQUARE || ODD;
 
 /* An entry of the tile. */
 static __device__ __forceinline__ const uint4 *entry(const tile &t, int column, int row)
@@ -21,15 +38,25 @@ static __device__ __forceinline__ const uint16_t *samples(const tile &t, const l
            column;
 }
 
+/* Where row of patches @i is in the tile. */
+struct patches_place {
+    int x, top;
+
+    __device__ __forceinline__ patches_place(const tensor_layout &l, int i)
+        : x((i & (1 << l.across_shift) - 1) * (PATCH * PATCHES)), top((i >> l.across_shift) * PATCH)
+    {
+    }
+};
+
 /* What a row of patches begins with: the lane's part in shared memory. */
 struct corner {
     uint32_t own, features, values;
     uint32_t values_step; /* from row to row of chunks: ones are the same in all */
 
-    /* From column @x and row @top of the tile on. */
-    __device__ __forceinline__ corner(const tile &t, int x, int top)
+    __device__ __forceinline__ corner(const tile &t, const patches_place &at)
     {
         const lane_place l;
+        const int x = at.x, top = at.top;
         const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
 
         own =
@@ -46,16 +73,12 @@ struct corner {
         pin(values);
         pin(values_step);
     }
-    /* The same @x columns and @top rows further on. */
-    __device__ __forceinline__ corner moved(const tile &t, int x, int top) const
+    /* So many rows of patches further down. */
+    __device__ __forceinline__ void move_down(const tile &t, int rows)
     {
-        const uint32_t by = top / PATCH * t.l.feature_row + x * uint32_t(sizeof(uint4));
-        corner c = *this;
-
-        c.own += by;
-        c.features += by;
-        c.values += top / PATCH * values_step + x * uint32_t(sizeof(uint16_t));
-        return c;
+        own += rows * t.l.feature_row;
+        features += rows * t.l.feature_row;
+        values += rows * values_step;
     }
 };
 
@@ -70,10 +93,9 @@ struct walk {
     patch patches[PATCHES];
     chunks c;
 
-    /* From column @x and row @top of the tile on. */
-    __device__ __forceinline__ walk(const corner &begin, const own_side &side, int radius, int x,
-                                    int top)
-        : x(x), top(top), radius(radius), last(radius / 2), own_first(0), own_last(last),
+    __device__ __forceinline__ walk(const corner &begin, const own_side &side, int radius,
+                                    const patches_place &at)
+        : x(at.x), top(at.top), radius(radius), last(radius / 2), own_first(0), own_last(last),
           features_row(begin.features), values_row(begin.values), values_step(begin.values_step)
     {
         start_patches(patches, begin.own, side);
@@ -145,12 +167,12 @@ static __device__ __forceinline__ void set_factors(square_window &s, const lane_
 
 /* Of neighbours that are above or below the windows. Their two words are unlike, so that both stay
  * in registers. */
-static __device__ __forceinline__ void set_rows(square_window &s, bool inside)
+static __device__ __forceinline__ void set_rows(uint32_t rows[2], bool inside)
 {
-    s.rows[0] = inside ? 0 : 0xbc00bc00;
-    s.rows[1] = inside ? 0 : 0xbbffbbff;
-    pin(s.rows[0]);
-    pin(s.rows[1]);
+    rows[0] = inside ? 0 : 0xbc00bc00;
+    rows[1] = inside ? 0 : 0xbbffbbff;
+    pin(rows[0]);
+    pin(rows[1]);
 }
 
 /* @EDGE: some of the row's neighbours are above or below the window of some pixels. */
@@ -170,11 +192,6 @@ static __device__ __forceinline__ void walk_square_row(walk &w, square_window &s
         ;
 }
 
-/* Whether squares go through a row pair by pair and not step by step: up to 4 % quicker where
- * nothing else takes registers (2026-11, NVIDIA H200). */
-template <int RADIUS>
-static constexpr bool by_pairs = RADIUS > 0 && (RADIUS % 2 == 0 || RADIUS <= 5);
-
 /* The same pair by pair. */
 template <bool ODD, int RADIUS>
 static __device__ __forceinline__ void walk_square_in_pairs(const tile &t, walk &w)
@@ -184,6 +201,7 @@ static __device__ __forceinline__ void walk_square_in_pairs(const tile &t, walk 
     row_pairs c;
 
     set_factors(s, w.lane, BOTH);
+    s.keep();
     c.features_at = w.features_row;
     c.values_at = w.values_row;
     c.load(0);
@@ -193,7 +211,7 @@ static __device__ __forceinline__ void walk_square_in_pairs(const tile &t, walk 
         const uint32_t values_step = row < last ? w.values_step : 0;
 
         if (row == 0 || row == last) {
-            set_rows(s, w.inside_rows(row));
+            set_rows(s.rows, w.inside_rows(row));
             add_square_row<ODD, true, steps>(w.patches, c, s, features_step, values_step);
         } else {
             add_square_row<ODD, false, steps>(w.patches, c, s, features_step, values_step);
@@ -240,35 +258,50 @@ static __device__ __forceinline__ void walk_disc(const tensor_params &h, const t
 }
 
 /* The last two rows of the windows, where the radius is odd. */
-template <bool SQUARE>
+template <bool SQUARE, int RADIUS>
 static __device__ __forceinline__ void walk_low_row(const tensor_params &h, const tile &t, walk &w)
 {
+    constexpr int n_chunks = (RADIUS + 1) / 2 + 1; /* where the radius is known */
     const int row = PATCH * (w.last + 1), first = SQUARE ? 0 : h.low_first;
     const int last = SQUARE ? (w.radius + 1) / 2 : h.low_last;
     const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
     const int own = 2 * (w.lane.t % 2); /* the lane's columns of a chunk */
+    const int distance = w.distance(row + w.lane.t / 2);
     low_chunks c;
-    window_row r(t, w.lane, PATCH * first + own, w.distance(row + w.lane.t / 2));
 
     c.features_at =
         shared_address(entry(t, w.x + PATCH * (first + matrix) + n % 4, w.top + row + n / 4));
     c.values_at =
         shared_address(samples(t, w.lane, w.x + PATCH * first + own, w.top + row + w.lane.t / 2));
-    add_low_row(w.patches, c, r, last + 1 - first);
+    if constexpr (has_table<SQUARE, true, RADIUS>) {
+        window_row r(t, w.lane, PATCH * first + own, distance);
+
+        if constexpr (RADIUS > 0)
+            add_known_low_row<n_chunks>(w.patches, c, [&](int) { return r.next_low(); });
+        else
+            add_low_row(w.patches, c, r, last + 1 - first);
+    } else {
+        const low_square s(w.lane);
+        uint32_t rows[2];
+
+        set_rows(rows, distance <= RADIUS);
+        add_known_low_row<n_chunks>(w.patches, c,
+                                    [&](int k) { return s.masked(k, n_chunks, rows); });
+    }
     w.flush();
 }
 
 template <bool SQUARE, bool ODD, int RADIUS>
 static __device__ __forceinline__ void walk_rows(const tensor_params &h, const tile &t, walk &w)
 {
-    if constexpr (SQUARE && by_pairs<RADIUS>)
+    if constexpr (SQUARE && RADIUS > 0)
         walk_square_in_pairs<ODD, RADIUS>(t, w);
     else if (SQUARE)
         walk_square<ODD>(t, w);
     else
         walk_disc(h, t, w);
     if (ODD && w.own_last == w.last)
-        walk_low_row<SQUARE>(h, t, w);
+        walk_low_row<SQUARE, RADIUS>(h, t, w);
 }
 
 /* Stores a walk's first @N patches. */
@@ -282,29 +315,7 @@ static __device__ __forceinline__ void finish(const tensor_params &h, const walk
         finish_planar<N>(h.p, w.lane, w.patches, picture_x, picture_y);
 }
 
-#ifdef __CUDA_ARCH__
-#define ARCH_MAJOR (__CUDA_ARCH__ / 100)
-#else
-#define ARCH_MAJOR 9 /* any */
-#endif
-
-/* Where the radius is known, the layout is, too. */
-template <int RADIUS>
-static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, false, PATCHES},
-                                                            known_memory(ARCH_MAJOR));
-
-template <int RADIUS>
-static __device__ __forceinline__ tensor_layout layout_of(const tensor_params &h)
-{
-    if constexpr (RADIUS > 0) {
-        constexpr tensor_layout known = known_layout<RADIUS>;
-
-        return known;
-    }
-    return h.l;
-}
-
-/* The whole of a tile, for all of a block's warps. */
+/* A thread's part of a tile. */
 template <bool SQUARE, bool ODD, int RADIUS>
 static __device__ __forceinline__ void make_tile(const tensor_params &h, const tile &t,
                                                  const part &own)
@@ -313,52 +324,81 @@ static __device__ __forceinline__ void make_tile(const tensor_params &h, const t
     constexpr int at_once = rows < MOST_AT_ONCE ? rows : MOST_AT_ONCE;
 
     fill<ODD, at_once>(h, t, own);
-    if (!SQUARE || ODD)
+    if (has_table<SQUARE, ODD, RADIUS>)
         put_window(h, t);
-    __syncthreads();
 }
 
-/* Weights on tensor cores; a warp filters one row of patches after the other. @RADIUS: 0 where it
- * is not known when this is compiled. */
-template <bool SQUARE, bool ODD, int RADIUS = 0>
-static __global__ void __launch_bounds__((RADIUS ? known_layout<RADIUS>.warps : MAX_WARPS) * WARP,
-                                         RADIUS ? known_layout<RADIUS>.fit : 1)
-    tensor_kernel(const tensor_params h)
+/* Row of patches @i of a tile. @begin: what it begins with, where the radius is known. */
+template <bool SQUARE, bool ODD, int RADIUS>
+static __device__ __forceinline__ void filter_patches(const tensor_params &h, const tile &t,
+                                                      const corner *begin, const own_side &side,
+                                                      int i)
+{
+    const part own(h, t.l);
+    const patches_place at(t.l, i);
+    const int picture_x = blockIdx.x * t.l.tile_columns + at.x;
+    const int picture_y = own.picture_top + at.top;
+
+    if (at.top >= own.rows || picture_x >= h.p.width || picture_y >= h.p.row_end)
+        return;
+    walk w(RADIUS > 0 ? *begin : corner(t, at), side, t.radius, at);
+
+    walk_rows<SQUARE, ODD, RADIUS>(h, t, w);
+    finish<PATCHES>(h, w, picture_x, picture_y);
+}
+
+/* Weights on tensor cores; a warp filters one row of patches after the other. */
+template <bool SQUARE, bool ODD>
+static __global__ void __launch_bounds__(MAX_WARPS *WARP, 1) tensor_kernel(const tensor_params h)
 {
 #if HAS_FORM
     extern __shared__ uint4 shared[];
-    const tensor_layout l = layout_of<RADIUS>(h);
+    const tensor_layout l = h.l;
     const part own(h, l);
-    const tile t(l, own, shared, RADIUS ? RADIUS : h.p.radius, ODD);
+    const tile t(l, own, shared, h.p.radius, ODD);
 
     if (own.picture_top >= h.p.row_end)
         return;
-    make_tile<SQUARE, ODD, RADIUS>(h, t, own);
-    corner first(t, 0, 0);
+    make_tile<SQUARE, ODD, 0>(h, t, own);
+    __syncthreads();
+    const own_side side(lane_place().t, h.place_factor);
 
+    for (int i = threadIdx.y; i < l.walks; i += l.warps)
+        filter_patches<SQUARE, ODD, 0>(h, t, NULL, side, i);
+#endif
+}
+
+/* The same for a square, with a radius that the compiler knows: there are registers for what rows
+ * of patches begin with, which is made while the tile is being filled. */
+template <int RADIUS>
+static __global__ void __launch_bounds__(known_layout<RADIUS>.warps *WARP, known_layout<RADIUS>.fit)
+    tensor_square_kernel(const tensor_params h)
+{
+#if HAS_FORM
+    extern __shared__ uint4 shared[];
+    constexpr bool odd = RADIUS % 2 != 0;
+    constexpr tensor_layout l = known_layout<RADIUS>;
+    const part own(h, l);
+    const tile t(l, own, shared, RADIUS, odd);
+    int i = threadIdx.y;
+
+    if (own.picture_top >= h.p.row_end)
+        return;
+    make_tile<true, odd, RADIUS>(h, t, own);
+    corner begin(t, patches_place(l, i));
     own_side side(lane_place().t, h.place_factor);
 
-    if (RADIUS > 0) { /* the others have no registers for it */
-        first.keep();
-        if (RADIUS % 2 == 0)
-            side.keep();
-    }
-    for (int i = threadIdx.y; i < l.walks; i += l.warps) {
-        const part here(h, l);
-        const int x = (i & (1 << l.across_shift) - 1) * (PATCH * PATCHES);
-        const int top = (i >> l.across_shift) * PATCH;
-        const int picture_x = blockIdx.x * l.tile_columns + x;
-        const int picture_y = here.picture_top + top;
-
-        if (top >= here.rows)
-            break;
-        if (picture_x >= h.p.width || picture_y >= h.p.row_end)
-            continue;
-        walk w(RADIUS > 0 ? first.moved(t, x, top) : corner(t, x, top), side, t.radius, x, top);
-
-        walk_rows<SQUARE, ODD, RADIUS>(h, t, w);
-        finish<PATCHES>(h, w, picture_x, picture_y);
-    }
+    begin.keep();
+    if (!odd || l.walks == l.warps) /* or there are too few after all */
+        side.keep();
+    __syncthreads();
+    if constexpr (l.walks == l.warps)
+        filter_patches<true, odd, RADIUS>(h, t, &begin, side, i);
+    else
+        for (; i < l.walks; i += l.warps) { /* which leads straight down */
+            filter_patches<true, odd, RADIUS>(h, t, &begin, side, i);
+            begin.move_down(t, l.warps >> l.across_shift);
+        }
 #endif
 }
 
@@ -376,16 +416,17 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, 1)
     /* The vote tells the compiler that it is the same for all of a warp. */
     const bool second = __any_sync(0xffffffffu, threadIdx.y >= l.warps / 2);
     const int i = threadIdx.y - (second ? l.warps / 2 : 0);
-    const int x = (i & (1 << l.across_shift) - 1) * (PATCH * PATCHES);
-    const int top = (i >> l.across_shift) * PATCH;
-    const int picture_x = blockIdx.x * l.tile_columns + x, picture_y = own.picture_top + top;
+    const patches_place at(l, i);
+    const int picture_x = blockIdx.x * l.tile_columns + at.x;
+    const int picture_y = own.picture_top + at.top;
 
     if (own.picture_top >= h.p.row_end)
         return;
     make_tile<SQUARE, ODD, 0>(h, t, own);
-    if (top >= own.rows || picture_x >= h.p.width || picture_y >= h.p.row_end)
+    __syncthreads();
+    if (at.top >= own.rows || picture_x >= h.p.width || picture_y >= h.p.row_end)
         return; /* both warps do */
-    walk w(corner(t, x, top), own_side(lane_place().t, h.place_factor), t.radius, x, top);
+    walk w(corner(t, at), own_side(lane_place().t, h.place_factor), t.radius, at);
 
     w.split(t, h.split_row, second);
     walk_rows<SQUARE, ODD, 0>(h, t, w);

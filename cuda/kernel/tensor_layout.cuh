@@ -10,6 +10,9 @@
 #define PATCH 4      /* its columns and rows */
 #define SOME_WARPS 8 /* of a block; the registers suffice for two such blocks */
 #define MAX_WARPS 16 /* of a block that has a multiprocessor to itself */
+#define LAST_LOW_TABLE                                                                             \
+    5 /* known squares beyond need no table: 1 to 2 % quicker, 5 is 2 % slower                     \
+       */
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
 
@@ -42,7 +45,7 @@ struct tensor_layout {
     int fill_features, fill_values;  /* entries and samples in fill_step rows */
     uint32_t feature_row, value_row; /* bytes of a row of chunks, in features and in a plane */
     int window_stride;               /* pairs of columns in a row of the table of the window */
-    int window_first, window_rows;   /* its rows, two for each distance */
+    int window_first, window_rows;   /* its rows, two for each distance; 0: there is none */
     size_t bytes;                    /* of it all */
     int fit;                         /* so many fit into a multiprocessor; 0: not one */
 };
@@ -83,7 +86,7 @@ static __host__ __device__ constexpr tensor_layout make_layout(const tile_use &u
     l.value_row = PATCH * l.value_stride * 2u;
     l.window_stride = 2 * ((use.radius + 3) / 2 | 1);
     l.window_first = use.whole_window ? 0 : 2 * (use.radius - 1);
-    if (use.whole_window || use.radius % 2)
+    if (use.whole_window || (use.radius % 2 && !(use.known && use.radius > LAST_LOW_TABLE)))
         l.window_rows = 2 * (use.radius + PATCH) - l.window_first;
     l.bytes = size_t(rows) * l.feature_stride * 16 + (3 * l.value_plane + l.ones) * 2 +
               size_t(l.window_rows) * l.window_stride * 8 + 16;

@@ -206,6 +206,16 @@ struct square_window {
     uint32_t rows[2];                  /* terms that say the same of rows, where factors do not */
     int between; /* the steps from the first, which needs the left mask, to the right one */
 
+    /* In registers, for all rows of chunks: 1 to 3 % quicker where the radius is known. */
+    __device__ __forceinline__ void keep()
+    {
+        pin(left.of[0][0]);
+        pin(left.of[0][1]);
+        pin(left.of[1][1]);
+        pin(right.of[0][0]);
+        pin(right.of[1][0]);
+        pin(right.of[1][1]);
+    }
     /* @EDGE: the terms count. */
     template <bool EDGE> __device__ __forceinline__ mask masked(const words_of_pair &columns) const
     {
@@ -363,51 +373,6 @@ static __device__ __forceinline__ bool add_disc(patch p[PATCHES], chunks &c, win
     if constexpr (I + 1 < PATCHES)
         return add_disc<I + 1>(p, c, r, false, half, left);
     return false;
-}
-
-/* The last two rows of the union of a patch's windows, where the radius is odd: chunks of 4 columns
- * by 2 rows. Patch j meets chunk c + j. */
-struct low_chunks {
-    uint32_t features[PATCHES + 1];
-    uint32_t values[PATCHES + 1];
-    uint32_t features_at, values_at; /* those of the first one, in shared memory */
-
-    template <int N> __device__ __forceinline__ void load()
-    {
-#pragma unroll
-        for (int i = 0; i < PATCHES; i += 4)
-            load_matrices(features + i, features_at + PATCH * i * uint32_t(sizeof(uint4)));
-        if (N > PATCHES)
-            load_matrix(features[PATCHES], features_at + PATCH * PATCHES * uint32_t(sizeof(uint4)));
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            load_4_bytes(values[i], values_at + PATCH * i * uint32_t(sizeof(uint16_t)));
-        features_at += SLOT_FEATURES;
-        values_at += SLOT_VALUES;
-    }
-};
-
-/* @n chunks from the first one on. */
-static __device__ __forceinline__ void add_low_row(patch p[PATCHES], low_chunks &c, window_row &r,
-                                                   int n)
-{
-#pragma unroll 1
-    for (; n > 1; n -= 2) {
-        const mask m = r.next_low();
-
-        c.load<PATCHES + 1>();
-#pragma unroll
-        for (int j = 0; j < PATCHES; j++)
-            add_pair<false>(p[j], c.features + j, c.values + j, m);
-    }
-    if (n > 0) {
-        const mask m = r.next_low();
-
-        c.load<PATCHES>();
-#pragma unroll
-        for (int j = 0; j < PATCHES; j++)
-            add_pair<true>(p[j], c.features + j, c.values + j, m);
-    }
 }
 
 } // namespace
