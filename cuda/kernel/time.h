@@ -103,6 +103,7 @@ struct time_job {
     bool averages, searches, measures;
     int frames;             /* that count at most */
     int64_t form[3][3];     /* M^T M of the colours in 1/4096 */
+    int noise_step;         /* of blocks of noise, one of so many in each row is counted */
     float a, b, c, d, e, f; /* colour_distance() */
     float inv_a, inv_d, inv_f;
     double sigma_color; /* 0 = sigma_factor times the root of the variance */

@@ -1,11 +1,11 @@
 /* How much noise there is: engine/time/noise_blocks.h and filter/noise.h.
  *
- * DESIGN. A thread block has eight blocks of 16x16 beside each other. Its threads fetch eight
- * pixels each of both pictures, chroma repeated, to shared memory; then each warp has a block. What
- * is linear or quadratic there is one product of a matrix of bytes with itself: its rows are the
- * components of both pictures, ones, and the place. Sums weighed 1 3 3 1 go the same way, as low
- * and high bytes. All sums are exact. Then a thread block follows the noise from the counts and
- * fills the tables of the frame. */
+ * DESIGN. A thread block has eight blocks of 16x16, the next ones in a row that are counted. Its
+ * threads fetch eight pixels each of both pictures, chroma repeated, to shared memory; then each
+ * warp has a block. What is linear or quadratic there is one product of a matrix of bytes with
+ * itself: its rows are the components of both pictures, ones, and the place. Sums weighed 1 3 3 1
+ * go the same way, as low and high bytes. All sums are exact. Then a thread block follows the noise
+ * from the counts and fills the tables of the frame. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -240,6 +240,12 @@ static __device__ int64_t spread(const time_job &j, const int (*product)[MATRIX]
     return v;
 }
 
+/* noise_first() of engine/time/noise_blocks.h */
+static __device__ __forceinline__ int first_of(int row, int step)
+{
+    return 5 * row % step;
+}
+
 /* noise_bin() of filter/noise.h */
 static __device__ __forceinline__ int bin_of(double variance)
 {
@@ -250,16 +256,17 @@ static __device__ __forceinline__ int bin_of(double variance)
 
 #include "cuda/kernel/time_follow.cuh"
 
-/* Fetches the thread's pixels from (@x, @y) on. */
+/* Fetches the thread's pixels from (@x, @y) on, to column @to. */
 template <int C>
-static __device__ __forceinline__ void fetch(const time_job &j, shared_blocks &b, int x, int y)
+static __device__ __forceinline__ void fetch(const time_job &j, shared_blocks &b, int x, int y,
+                                             int to)
 {
     const time_vector v = j.goes_on ? vector_at(j, x, y) : time_vector{0, 0};
     const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
     const half_row<C> before = j.goes_on ? load<C>(j.shape, j.before, x, y, v) : now;
 
-    store<C>(b, NOW, now, x % WIDE, y % SIDE);
-    store<C>(b, BEFORE, before, x % WIDE, y % SIDE);
+    store<C>(b, NOW, now, to, y % SIDE);
+    store<C>(b, BEFORE, before, to, y % SIDE);
 }
 
 /* A warp's block. */
@@ -303,19 +310,20 @@ static __device__ __forceinline__ void count(const time_job &j, const int64_t sp
 template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure(const time_job j)
 {
     __shared__ shared_blocks b;
-    const int i = threadIdx.x, columns = j.shape.height < SIDE ? 0 : j.shape.width / SIDE;
-    const int x = blockIdx.x * WIDE + i % SIDE * PIXELS, y = blockIdx.y * SIDE + i / SIDE;
-    const int first = blockIdx.x * WARPS;
+    const int i = threadIdx.x, to = i % SIDE * PIXELS, step = j.noise_step;
+    const int columns = j.shape.height < SIDE ? 0 : j.shape.width / SIDE;
+    const int first = first_of(blockIdx.y, step) + int(blockIdx.x) * WARPS * step;
+    const int fetched = first + to / SIDE * step;
 
     wait_for_before();
     let_next_start();
-    if (x / SIDE < columns)
-        fetch<C>(j, b, x, y);
+    if (fetched < columns)
+        fetch<C>(j, b, SIDE * fetched + to % SIDE, blockIdx.y * SIDE + i / SIDE, to);
     __syncthreads();
-    if (first + i / 32 < columns)
+    if (first + i / 32 * step < columns)
         gather<C>(j, b);
     __syncthreads();
-    if (i < WARPS && first + i < columns && is_new(j))
+    if (i < WARPS && first + i * step < columns && is_new(j))
         count(j, b.spread[i], b.product[i][0][ONES][NOW] / (SIDE * SIDE));
 }
 
@@ -328,7 +336,8 @@ static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
 
 extern "C" int time_measure(const time_job *j, cudaStream_t stream)
 {
-    const int columns = max(j->shape.width / SIDE, 1), rows = max(j->shape.height / SIDE, 1);
+    const int all = max(j->shape.width / SIDE, 1), rows = max(j->shape.height / SIDE, 1);
+    const int columns = (all + j->noise_step - 1) / j->noise_step;
     const dim3 grid((columns + WARPS - 1) / WARPS, rows);
     const auto kernel = j->shape.components == 1 ? measure<1> : measure<3>;
     cudaError_t status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);

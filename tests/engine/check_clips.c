@@ -407,6 +407,20 @@ static struct clip long_clip(int frames, int most)
     };
 }
 
+/* Of whose noise not every block is counted. */
+static struct clip large_clip(void)
+{
+    return (struct clip){
+        .filter = {.radius = 1, .sigma_space = 1.0, .temporal = 16},
+        .shape = {.format = FRAME_I420, .width = 900, .height = 600},
+        .content = CONTENT_OBJECT,
+        .noise = 4.0,
+        .speed = {1.3, 0.4},
+        .frames = 2,
+        .seed = 6,
+    };
+}
+
 static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
                       struct totals *totals)
 {
@@ -419,6 +433,8 @@ static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
             c.filter.distance = DISTANCE_MANHATTAN;
         run_clip(p, c, totals);
     }
+    if (!drift)
+        run_clip(p, large_clip(), totals);
     for (int most = 16; most <= FILTER_MAX_TEMPORAL && drift; most *= 4)
         run_clip(p, long_clip(drift, most), totals);
     if (totals->all.n_over_1 > totals->all.n_samples / 1000 ||

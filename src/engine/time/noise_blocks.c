@@ -178,8 +178,9 @@ void noise_gather(struct noise_sums *sums, const struct frame *now, const struct
                   const struct motion_vector *vectors)
 {
     const struct noise_form form = noise_form_of(now);
+    const int step = noise_step(now->width, now->height);
 
-    for (int y = 0; y + SIDE <= now->height; y += SIDE)
-        for (int x = 0; x + SIDE <= now->width; x += SIDE)
-            gather_block(sums, &form, now, before, vectors, x, y);
+    for (int row = 0; row < now->height / SIDE; row++)
+        for (int col = noise_first(row, step); col < now->width / SIDE; col += step)
+            gather_block(sums, &form, now, before, vectors, SIDE * col, SIDE * row);
 }

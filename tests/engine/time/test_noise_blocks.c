@@ -222,13 +222,22 @@ static void test_flat(void **state)
     }
 }
 
+static uint64_t count_blocks(const struct noise_sums *sums)
+{
+    uint64_t n = 0;
+
+    for (int c = 0; c <= NOISE_CLASSES; c++)
+        for (int i = 0; i < NOISE_BINS; i++)
+            n += sums->blocks[c][i];
+    return n;
+}
+
 /* The same sums, whatever the strides; blocks over the edge are left out. */
 static void test_edges_and_strides(void **state)
 {
     struct frame like = {.format = FRAME_I420, .width = 70, .height = 37};
     struct noise_sums a = {0}, b = {0};
     struct guarded wide, narrow;
-    uint64_t n = 0;
 
     (void)state;
     assert_int_equal(guarded_alloc(&wide, &like, 24), 0);
@@ -238,21 +247,40 @@ static void test_edges_and_strides(void **state)
     noise_gather(&a, &wide.frame, &narrow.frame, NULL);
     noise_gather(&b, &narrow.frame, &wide.frame, NULL);
     assert_memory_equal(&a, &b, sizeof(a));
-    for (int c = 0; c <= NOISE_CLASSES; c++)
-        for (int i = 0; i < NOISE_BINS; i++)
-            n += a.blocks[c][i];
-    assert_int_equal(n, 4 * 2);
+    assert_int_equal(count_blocks(&a), 4 * 2);
     guarded_free(&wide);
     guarded_free(&narrow);
+}
+
+/* Some blocks of a large picture are left out, but in no column all of them. */
+static void test_large(void **state)
+{
+    static const int steps[][3] = {
+        {16, 16, 1}, {640, 480, 1}, {1280, 720, 2}, {1920, 1080, 8}, {3840, 2160, 32}};
+    struct frame f = {.format = FRAME_GREY, .width = 1920, .height = 1080};
+    struct noise_sums sums = {0};
+    bool met[8] = {false};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        assert_int_equal(noise_step(steps[i][0], steps[i][1]), steps[i][2]);
+    for (int row = 0; row < 8; row++)
+        met[noise_first(row, 8)] = true;
+    for (int i = 0; i < 8; i++)
+        assert_true(met[i]);
+    assert_int_equal(frame_alloc(&f), 0);
+    image_fill(&f, IMAGE_NATURAL, 1);
+    noise_gather(&sums, &f, NULL, NULL);
+    assert_int_equal(count_blocks(&sums), 120 * 67 / 8);
+    frame_free(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_true_noise),
-        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_edges_and_strides),
+        cmocka_unit_test(test_true_noise), cmocka_unit_test(test_share),
+        cmocka_unit_test(test_flat),       cmocka_unit_test(test_edges_and_strides),
+        cmocka_unit_test(test_large),
     };
 
     return cmocka_run_group_tests_name("noise blocks", tests, NULL, NULL);

@@ -118,10 +118,11 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
 static inline void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
 {
     const struct format_info *info = &format_table[j->now->format];
+    const int step = noise_step(j->now->width, j->now->height);
     struct noise_shape shape[2];
 
     noise_shape(&shape[0], 0, 0);
     noise_shape(&shape[1], info->hshift, info->vshift);
-    for (int x = 0; x + NOISE_BLOCK <= j->now->width; x += NOISE_BLOCK)
-        noise_block(j, shape, sums, x, NOISE_BLOCK * row);
+    for (int col = noise_first(row, step); col < j->now->width / NOISE_BLOCK; col += step)
+        noise_block(j, shape, sums, NOISE_BLOCK * col, NOISE_BLOCK * row);
 }
