@@ -315,20 +315,16 @@ static __device__ void compare_around(const time_job &j, const own_rows &q, time
 /* struct fit of engine/time/motion.c */
 struct fit {
     int num, den;
-    bool flat;
+    bool near_zero;
 
     __device__ __forceinline__ fit(int l, int c, int r)
     {
-        const int rise = max(l, r) - c;
+        const int rise = max(l, r) - c, apart = abs(l - r);
 
         num = rise <= 0 ? 0 : min(max(l - r, -rise), rise);
         den = rise <= 0 ? 1 : 2 * rise;
-        flat = rise <= 0 || 6 * rise < c;
-    }
-
-    __device__ __forceinline__ bool near_zero() const
-    {
-        return flat || 5 * abs(num) < den;
+        near_zero = rise <= 0 || 6 * rise < c || 5 * apart < 2 * rise ||
+                    (2 * apart < rise && 4 * apart < c);
     }
 
     __device__ __forceinline__ int eighths() const
@@ -395,7 +391,7 @@ static __device__ time_vector with_fraction(const time_job &j, const own_rows &q
     }
     const fit x(sad[3], best.sad, sad[5]), y(sad[1], best.sad, sad[7]);
 
-    if (!best.v.x && !best.v.y && x.near_zero() && y.near_zero())
+    if (!best.v.x && !best.v.y && x.near_zero && y.near_zero)
         return {0, 0};
     return {int16_t(8 * best.v.x + x.eighths()), int16_t(8 * best.v.y + y.eighths())};
 }

@@ -284,21 +284,18 @@ static struct vector search_full(const struct window *w, const struct grid *pare
  * a half. */
 struct fit {
     int num, den;
-    bool flat; /* the SAD hardly rises: noise alone may have moved its least */
+    bool near_zero; /* noise alone may have moved the least */
 };
 
 static struct fit fit_of(int l, int c, int r)
 {
-    const int rise = (l > r ? l : r) - c;
+    const int rise = (l > r ? l : r) - c, apart = abs(l - r);
 
     if (rise <= 0)
         return (struct fit){0, 1, true};
-    return (struct fit){clamp(l - r, -rise, rise), 2 * rise, 6 * rise < c};
-}
-
-static bool near_zero(struct fit f)
-{
-    return f.flat || 5 * abs(f.num) < f.den;
+    return (struct fit){clamp(l - r, -rise, rise), 2 * rise,
+                        6 * rise < c || 5 * apart < 2 * rise ||
+                            (2 * apart < rise && 4 * apart < c)};
 }
 
 /* To the nearest eighth, halves away from zero. */
@@ -318,7 +315,7 @@ static struct motion_vector with_fraction(const struct window *w, struct vector 
     const struct fit y =
         fit_of(sad(w, (struct vector){v.x, v.y - 1}), c, sad(w, (struct vector){v.x, v.y + 1}));
 
-    if (!v.x && !v.y && near_zero(x) && near_zero(y))
+    if (!v.x && !v.y && x.near_zero && y.near_zero)
         return (struct motion_vector){0};
     return (struct motion_vector){(int16_t)(8 * v.x + eighths(x)), (int16_t)(8 * v.y + eighths(y))};
 }

@@ -16,8 +16,8 @@
  * The first of the cheapest wins. Then, on each axis, with the plain SADs c there and l, r one
  * sample away, rise = max(l, r) - c: a fraction of (l - r) / (2 rise), at most a half, to the
  * nearest eighth (halves away from zero); none where rise <= 0. A block whose vector is 0 has none
- * either where on both axes |l - r| < 2/5 rise or rise < c / 6: noise alone does that. Context:
- * plain data; any thread, each object by one at a time. */
+ * either where on both axes |l - r| < 2/5 rise, or |l - r| < 1/2 rise and c / 4, or rise < c / 6:
+ * noise alone does that. Context: plain data; any thread, each object by one at a time. */
 #include <stdint.h>
 
 #include "picture/frame.h"

@@ -127,19 +127,20 @@ static void search_coarse_block(const struct search_job *j, int col, int row)
 
 struct search_fit {
     int num, den;
-    bool flat;
+    bool near_zero;
 };
 
 static inline struct search_fit search_fit(int l, int c, int r)
 {
-    const int rise = (l > r ? l : r) - c, slope = l - r;
+    const int rise = (l > r ? l : r) - c, slope = l - r, apart = abs(slope);
 
     if (rise <= 0)
         return (struct search_fit){0, 1, true};
-    return (struct search_fit){slope < -rise  ? -rise
-                               : slope > rise ? rise
-                                              : slope,
-                               2 * rise, 6 * rise < c};
+    return (struct search_fit){
+        slope < -rise  ? -rise
+        : slope > rise ? rise
+                       : slope,
+        2 * rise, (6 * rise < c) | (5 * apart < 2 * rise) | ((2 * apart < rise) & (4 * apart < c))};
 }
 
 static inline int search_eighths(struct search_fit f)
@@ -154,7 +155,7 @@ static inline struct motion_vector search_fraction(const int32_t sad[9], struct 
     const struct search_fit x = search_fit(sad[3], sad[4], sad[5]);
     const struct search_fit y = search_fit(sad[1], sad[4], sad[7]);
 
-    if (!(v.x | v.y) && (x.flat | (5 * abs(x.num) < x.den)) & (y.flat | (5 * abs(y.num) < y.den)))
+    if (!(v.x | v.y) && x.near_zero & y.near_zero)
         return (struct motion_vector){0, 0};
     return (struct motion_vector){(int16_t)(8 * v.x + search_eighths(x)),
                                   (int16_t)(8 * v.y + search_eighths(y))};
