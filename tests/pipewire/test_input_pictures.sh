@@ -104,36 +104,6 @@ END
     done
 }
 
-test_mjpg() {
-    run 0 "$bilatcam" -i test:noise=0 --size 64x48 --filter none --frames 1 -o picture.jpg
-    run 0 "$bilatcam" -i picture.jpg --filter none -o still.y4m
-    plug_in cam mjpg 64x48 picture.jpg
-    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o out.y4m
-    expect err 'mjpg -> ' "format"
-    python3 - <<'END' && ok || bad "the picture of a JPEG"
-def luma(name):
-    f = open(name, "rb")
-    f.readline(), f.readline()
-    return f.read(64 * 48)
-a, b = luma("still.y4m"), luma("out.y4m")
-assert len(b) == 64 * 48 and sum(abs(x - y) for x, y in zip(a, b)) < 2 * len(a)
-END
-    unplug
-    python3 -c 'd = open("picture.jpg", "rb").read(); open("bad.jpg", "wb").write(b"\0" + d[1:])'
-    plug_in cam mjpg 64x48 bad.jpg
-    start_camera -i pipewire: "${reads[@]}" -o null:
-    wait_for said "'cam' gives no pictures; waiting" && ok || bad "what is no JPEG"
-    stop_camera
-    unplug
-    # As of libcamera: all of the buffer, which is larger than any JPEG.
-    run 0 "$bilatcam" -i test:noise=0 --size 320x240 --filter none --frames 1 -o picture.jpg
-    python3 -c 'd = open("picture.jpg", "rb").read(); open("long.jpg", "wb").write(d.ljust(400000))'
-    plug_in cam mjpg 320x240 long.jpg
-    run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o null:
-    expect err ' 0 damaged' "a JPEG in a full buffer"
-    unplug
-}
-
 test_unknown_format() {
     make_pictures pictures $((64 * 48 * 4)) 2
     plug_in cam ayuv 64x48 pictures

@@ -8,34 +8,7 @@ camera=$(realpath "$3")
 
 reads=(--size auto --filter none --threads 1)
 
-# What undoes a transform, as PipeWire defines it: mirrored, if it is 4 or more, then turned
-# counter-clockwise that many times.
-cat >turns.py <<'END'
-def rows(samples, width):
-    return [samples[i:i + width] for i in range(0, len(samples), width)]
-def upright(m, transform):
-    for _ in range(transform % 4):
-        m = [bytes(r) for r in zip(*m[::-1])]
-    return [r[::-1] for r in m] if transform > 3 else m
-def planes(kind, raw, w, h):
-    area, c = w * h, (h + 1) // 2 * (w // 2)
-    if kind == "grey": return [rows(raw, w)]
-    if kind == "yuy2": return [rows(raw[::2], w), rows(raw[1::4], w // 2), rows(raw[3::4], w // 2)]
-    u, v = (raw[area::2], raw[area + 1::2]) if kind == "nv12" else (raw[area:area + c], raw[area + c:])
-    return [rows(raw[:area], w), rows(u, w // 2), rows(v, w // 2)]
-def shown(kind, raw, w, h, transform):
-    p = planes(kind, raw, w, h)
-    if kind == "yuy2" and transform % 2: # chroma that has no such layout on its side
-        p[1:] = [[bytes(s for s in r for _ in "12") for r in m] for m in p[1:]]
-    return b"".join(r for m in p for r in upright(m, transform))
-def y4m(size):
-    f = open("out.y4m", "rb")
-    head = f.readline()
-    frames = []
-    while f.readline():
-        frames.append(f.read(size))
-    return head, [f for f in frames if len(f) == size]
-END
+export PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 # for turns.py
 
 # is_upright KIND WIDTH HEIGHT TRANSFORM: all of out.y4m is the picture in the file picture, upright.
 is_upright() {
@@ -84,39 +57,6 @@ yuy2 64x47 6
 grey 64x47 2
 grey 64x48 3
 END
-}
-
-# near FORMAT: out.y4m shows the luma of still.y4m, upright again.
-near() {
-    python3 - "$@" <<'END' && ok || bad "a JPEG, transform $1"
-import sys
-from turns import *
-f = open("still.y4m", "rb")
-f.readline(), f.readline()
-want = b"".join(upright(rows(f.read(64 * 48), 64), int(sys.argv[1])))
-head, frames = y4m(len(want) * (3 if int(sys.argv[1]) % 2 else 2))
-print(head)
-assert frames and all(sum(abs(a - b) for a, b in zip(f, want)) < 2 * len(want) for f in frames)
-END
-}
-
-# What is damaged is counted, as of others.
-test_jpegs() {
-    local transform
-    run 0 "$bilatcam" -i test:noise=0 --size 64x48 --filter none --frames 1 -o picture.jpg
-    run 0 "$bilatcam" -i picture.jpg --filter none -o still.y4m
-    for transform in 1 4; do
-        plug_in cam mjpg 64x48 picture.jpg --transform "$transform"
-        run 0 "$bilatcam" -i pipewire: "${reads[@]}" --frames 3 -o out.y4m
-        near "$transform"
-        unplug
-    done
-    python3 -c 'd = open("picture.jpg", "rb").read(); open("bad.jpg", "wb").write(d[:300])'
-    plug_in cam mjpg 64x48 bad.jpg --transform 2
-    start_camera -i pipewire: "${reads[@]}" -o null:
-    wait_for said "'cam' gives no pictures; waiting" && ok || bad "a damaged JPEG"
-    stop_camera
-    unplug
 }
 
 # ends_with TRANSFORM: the newest picture in out.y4m is turned by it.
