@@ -54,17 +54,24 @@ static void on_drained(void *data, uint64_t count)
     pw_thread_loop_signal(c->loop, false);
 }
 
+static int do_nothing(struct spa_loop *loop, bool async, uint32_t seq, const void *data,
+                      size_t size, void *user_data)
+{
+    (void)loop, (void)async, (void)seq, (void)data, (void)size, (void)user_data;
+    return 0;
+}
+
 static int make(struct pipewire_connection *c)
 {
     /* Without it the client asks for real-time priority, over a bus. */
     struct pw_properties *const properties = pw_properties_new("module.rt", "false", NULL);
+    int r;
 
     if (!properties)
         return -ENOMEM;
     c->loop = pw_thread_loop_new("pipewire", NULL);
     if (!c->loop) {
-        const int r = errno ? -errno : -ENOMEM;
-
+        r = errno ? -errno : -ENOMEM;
         pw_properties_free(properties);
         return r == -ENOENT ? -ELIBACC : r; /* a plugin of it */
     }
@@ -74,7 +81,10 @@ static int make(struct pipewire_connection *c)
     c->drain = pw_loop_add_event(pw_thread_loop_get_loop(c->loop), on_drained, c);
     if (!c->drain)
         return errno ? -errno : -ENOMEM;
-    return pw_thread_loop_start(c->loop);
+    /* The library stops the loop by a call into it, which opens a descriptor if no earlier call has
+     * left one; without it the stop would wait for ever (1.6.9). */
+    r = pw_loop_invoke(pw_thread_loop_get_loop(c->loop), do_nothing, 0, NULL, 0, false, NULL);
+    return r < 0 ? r : pw_thread_loop_start(c->loop);
 }
 
 static int connect_core(struct pipewire_connection *c)
