@@ -190,6 +190,7 @@ test_https() {
     cmp ours.y4m theirs.y4m && ok || bad "pictures over HTTPS"
     told 0 -i "https://user:geheim@127.0.0.1:$https/live" -o null: --frames 5 --radius 1
     expect err "'https://\*\*\*@127.0.0.1:$https/live' \(mjpeg\)" 'a live stream over HTTPS'
+    told 0 -i "https://user:geheim@127.0.0.1:$https/pieces.m3u8" -o null: --frames 5 --radius 1
     told 1 -i "https://user:geheim@127.0.0.1:$http/film.mp4" -o null:
     expect err "cannot read 'https://" 'HTTPS of a server that has none'
 }
