@@ -23,6 +23,7 @@ struct preview_window {
     bool have_first;
     Uint32 wake_event;
     bool visible;
+    bool asked_to_fill; /* the screen, which has not been seen yet */
     int64_t t_mouse_ns; /* when it moved last */
 };
 
@@ -121,6 +122,8 @@ static int start_video(struct error *err)
     (void)SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     (void)SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     (void)SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
+    /* Else SDL 2 on top of SDL 3 (2.32.74) tells units as small as pixels, and text is tiny. */
+    (void)SDL_SetHintWithPriority("SDL_VIDEO_WAYLAND_SCALE_TO_DISPLAY", "0", SDL_HINT_OVERRIDE);
     if (forced)
         r = start_driver(forced);
     if (!forced && x11)
@@ -367,13 +370,17 @@ void preview_window_wake(struct preview_window *w)
 
 /* ------------------------------------------------------------------ showing */
 
-bool preview_window_is_fullscreen(const struct preview_window *w)
+bool preview_window_is_fullscreen(struct preview_window *w)
 {
-    return SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN;
+    if (!(SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN))
+        return w->asked_to_fill;
+    w->asked_to_fill = false;
+    return true;
 }
 
 void preview_window_set_fullscreen(struct preview_window *w, bool fullscreen)
 {
+    w->asked_to_fill = fullscreen;
     (void)SDL_SetWindowFullscreen(w->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
 }
 
@@ -388,11 +395,11 @@ void preview_window_draw(struct preview_window *w, const struct preview_ui *ui, 
     const struct geometry g = measure(w);
     const struct paint_box box = {g.picture.x / g.scale, g.picture.y / g.scale,
                                   g.picture.w / g.scale, g.picture.h / g.scale};
-    const bool idle = t_ns - w->t_mouse_ns > IDLE_NS;
+    const bool idle = t_ns - w->t_mouse_ns > IDLE_NS, fills = preview_window_is_fullscreen(w);
 
     if (!w->visible)
         return;
-    (void)SDL_ShowCursor(idle && preview_window_is_fullscreen(w) ? SDL_DISABLE : SDL_ENABLE);
+    (void)SDL_ShowCursor(idle && fills ? SDL_DISABLE : SDL_ENABLE);
     (void)SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
     (void)SDL_RenderClear(w->renderer);
     preview_picture_draw(&w->picture, ui, g.picture, preview_overlay_line(ui, box) * g.scale);

@@ -54,8 +54,9 @@ void preview_window_wake(struct preview_window *w);
 void preview_window_set(struct preview_window *w, const struct frame *before,
                         const struct frame *after);
 
-/* Whether the window fills its screen, which others than we may change. */
-bool preview_window_is_fullscreen(const struct preview_window *w);
+/* Whether the window fills its screen, which others than we may change, or was told to: without a
+ * window manager it never does. */
+bool preview_window_is_fullscreen(struct preview_window *w);
 void preview_window_set_fullscreen(struct preview_window *w, bool fullscreen);
 
 /* Draws the pictures and all that @ui says. Hidden windows are left alone. */
