@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "tests/lib/images.h"
+#include "tests/lib/restarts.h"
 
-static void encode(struct jpeg *j, int width, int height, int subsamp, int noise)
+static void encode(struct jpeg *j, int width, int height, int subsamp, const char *restarts,
+                   int noise)
 {
     uint64_t rng = 1;
     const tjhandle handle = tjInitCompress();
@@ -24,6 +26,7 @@ static void encode(struct jpeg *j, int width, int height, int subsamp, int noise
                                           ? (int)(random_next(&rng) % (2 * (unsigned)noise)) - noise
                                           : 0));
         }
+    jpeg_set_restarts(handle, restarts);
     assert_int_equal(
         tjCompress2(handle, rgb, width, 0, height, TJPF_RGB, &j->bytes, &j->size, subsamp, 95, 0),
         0);
@@ -35,11 +38,7 @@ struct jpeg jpeg_encode_noisy(int width, int height, int subsamp, const char *re
 {
     struct jpeg j = {0};
 
-    if (restarts)
-        assert_int_equal(setenv("TJ_RESTART", restarts, 1), 0);
-    encode(&j, width, height, subsamp, noise);
-    if (restarts)
-        assert_int_equal(unsetenv("TJ_RESTART"), 0);
+    encode(&j, width, height, subsamp, restarts, noise);
     j.frame = (struct frame){.format = FRAME_MJPG,
                              .width = width,
                              .height = height,

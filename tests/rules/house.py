@@ -58,6 +58,7 @@ SIDE_DOORS = [
     ("cuda/strips.h", "cuda/lab", "likewise"),
     ("cuda/device_past.h", "cuda/lab", "the lab times its steps"),
     ("tests/lib/images.h", "cuda/lab tools/bench", "what is measured is compared, too"),
+    ("tests/lib/restarts.h", "tools/bench", "cameras send JPEGs with them"),
 ]
 
 # Outside of the rooms: generated.

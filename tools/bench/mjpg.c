@@ -32,6 +32,7 @@
 #include "picture/convert.h"
 #include "picture/jpeg_whole.h"
 #include "tests/lib/images.h"
+#include "tests/lib/restarts.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, QUALITY = 85, MAX_ROUNDS = 1000, PAGE = 4096 };
 enum { ALONE, FAST, CHECK, DECODE, ENGINE, CONVERT, WRITE, WAY, N_STEPS };
@@ -97,11 +98,11 @@ static void make_jpeg(struct bench *b, int subsamp, bool restarts)
     unsigned long size = 0;
 
     image_fill(&f, IMAGE_NATURAL, 7);
-    (void)(restarts ? setenv("TJ_RESTART", "1", 1) : unsetenv("TJ_RESTART"));
+    if (handle)
+        jpeg_set_restarts(handle, restarts ? "1" : NULL);
     if (!handle || tjCompressFromYUVPlanes(handle, planes, WIDTH, strides, HEIGHT, subsamp, &bytes,
                                            &size, QUALITY, 0))
         die("no JPEG");
-    (void)unsetenv("TJ_RESTART");
     (void)tjDestroy(handle);
     frame_free(&f);
     tjFree(b->jpeg.plane[0]);
