@@ -11,7 +11,7 @@ bilatcam=$(realpath "$1")
 # same_pictures FILE: what comes out of it unfiltered is what ffmpeg decodes.
 same_pictures() {
     run 0 "$bilatcam" -i "$1" -o ours.y4m --filter none
-    make -i "$1" -f yuv4mpegpipe -vsync passthrough theirs.y4m
+    make -i "$1" -f yuv4mpegpipe -fps_mode passthrough theirs.y4m
     [ -s theirs.y4m ] && cmp <(samples ours.y4m) <(samples theirs.y4m) >err && ok ||
         bad "pictures of $1"
 }
@@ -203,7 +203,7 @@ END
 test_edits() {
     local first
     make -f lavfi -i testsrc2=s=160x90:r=25:d=4 -f lavfi -i sine=d=4:r=12800 -c:v libx264 -bf 0 -g 10 \
-        -pix_fmt yuv420p -c:a aac -video_track_timescale 12800 long.mp4
+        -pix_fmt yuv420p -c:a aac -video_track_timescale 12800 -movie_timescale 1000 long.mp4
     for first in 0 3072 25600; do
         edit long.mp4 edited.mp4 1.2 $first
         run 0 "$bilatcam" -i edited.mp4 -o edited.mkv --filter none --stats stats.json
@@ -214,7 +214,7 @@ times = [float(t.strip(",")) for t in sys.argv[1].split()]
 assert 1 < times[-1] - times[0] < 1.5, times
 END
     done
-    make -i long.mp4 -c copy -movflags faststart fast.mp4
+    make -i long.mp4 -c copy -movflags faststart -movie_timescale 1000 fast.mp4
     edit fast.mp4 edited.mp4 3 3072
     head -c $(($(stat -c %s edited.mp4) / 2)) edited.mp4 >cut.mp4
     run 1 "$bilatcam" -i cut.mp4 -o null: --filter none
@@ -315,7 +315,7 @@ test_wrong_files() {
     refused 1 "'./none.mp4': No such file" "$bilatcam" -i ./none.mp4 -o null:
     make -i film.mp4 -frames:v 1 -vf scale=161:90 odd.png
     refused 1 "'odd.png' is 161x90: the width must be even" "$bilatcam" -i odd.png -o null:
-    make -i film.mp4 -flags +ilme+ildct -top 1 -c:v mpeg2video interlaced.mpg
+    make -i film.mp4 -flags +ilme+ildct -vf setfield=tff -c:v mpeg2video interlaced.mpg
     refused 1 "'interlaced.mpg' is interlaced" "$bilatcam" -i interlaced.mpg -o null:
     make -f lavfi -i testsrc2=s=720x576:r=25:d=0.2 -flags +ilme+ildct -c:v dvvideo -pix_fmt yuv420p told.dv
     refused 1 "'told.dv' is interlaced" "$bilatcam" -i told.dv -o null:

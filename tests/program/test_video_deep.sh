@@ -120,7 +120,7 @@ END
 # Films are taken to 8 bits where nothing that is written can hold more, if nothing else is asked for.
 test_depth() {
     local options shown
-    make -i film.mp4 -an -c:v ffv1 -pix_fmt yuv420p10le deep.mkv
+    make -i film.mp4 -an -c:v ffv1 -pix_fmt yuv420p10le -chroma_sample_location left deep.mkv
     make -i deep.mkv -f yuv4mpegpipe -strict -1 deep.y4m
     while IFS=: read -r options shown; do
         # shellcheck disable=SC2086 # several options

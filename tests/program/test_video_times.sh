@@ -133,7 +133,8 @@ assert len(times) > 40 and 54000 < times[-1] < 54002, times[-1:]
 END
 }
 
-# What begins centuries from 0 is as long as it is, and its sound fits its pictures.
+# What begins centuries from 0 is as long as it is, and its sound fits its pictures. What AAC's decoder
+# needs before the first sound has a time before 0 since ffmpeg 9.
 test_far_times() {
     local offset
     for offset in 9000000000 20000000000 200000000000 4000000000000; do
@@ -142,7 +143,7 @@ test_far_times() {
         python3 - "$(probe out.mkv packet=pts_time)" <<'END' && ok || bad "times of what begins at $offset s"
 import sys
 times = [float(t.strip(",")) for t in sys.argv[1].split()]
-assert len(times) > 60 and 0 <= min(times) and max(times) < 1.2, (len(times), min(times), max(times))
+assert len(times) > 60 and -0.03 < min(times) and max(times) < 1.2, (len(times), min(times), max(times))
 END
         says out.mkv 25 stream=nb_read_frames -count_frames -select_streams v
     done
