@@ -1,6 +1,6 @@
 #!/bin/bash
 # GStreamer takes pictures from a PipeWire camera, whole and in each format.
-# Usage: test_gstreamer.sh READER BILATCAM
+# Usage: test_gstreamer.sh READER BILATCAM [odd]      odd: cameras of GStreamer with odd heights alone
 # shellcheck disable=SC2015 # "A && ok || bad" is right here: ok never fails
 # shellcheck source=tests/pipewire/session.sh
 . "$(dirname "$0")/session.sh"
@@ -81,26 +81,72 @@ test_odd_sizes() {
     stop_camera
 }
 
-# A camera that GStreamer makes tells no stride, and its rows are not packed.
+# start_gst FORMAT,WIDTHxHEIGHT: a camera that GStreamer makes; its process is $gst_pid.
+start_gst() {
+    local size=${1#*,}
+    gst-launch-1.0 -q videotestsrc is-live=true pattern=red ! \
+        "video/x-raw,format=${1%,*},width=${size%x*},height=${size#*x},framerate=15/1" ! \
+        pipewiresink mode=provide stream-properties="p,media.class=Video/Source,media.role=Camera,node.name=of-gst" \
+        >got 2>&1 &
+    gst_pid=$!
+    wait_until has_node of-gst || bad "no camera of GStreamer: $(cat got)"
+}
+
+end_gst() {
+    kill "$gst_pid"
+    wait "$gst_pid" 2>/dev/null
+    wait_until lacks_node of-gst || bad "a camera of GStreamer stays"
+}
+
+gives_red() {
+    run 0 timeout 30 "$bilatcam" -i pipewire:of-gst -o out.y4m --threads 1 --filter none --frames 3
+    one_colour out.y4m
+    rm -f out.y4m
+}
+
+# They tell no stride, and their rows are not packed.
 test_cameras() {
-    local format size pid
+    local format
     gst-inspect-1.0 pipewiresink >/dev/null 2>&1 || return 0
-    for format in I420,324x48 I420,322x48 I420,320x49 NV12,322x48 NV12,320x49 YUY2,322x48 RGB,322x48 GRAY8,322x48; do
-        size=${format#*,}
-        gst-launch-1.0 -q videotestsrc is-live=true pattern=red ! \
-            "video/x-raw,format=${format%,*},width=${size%x*},height=${size#*x},framerate=15/1" ! \
-            pipewiresink mode=provide stream-properties="p,media.class=Video/Source,media.role=Camera,node.name=of-gst" \
-            >got 2>&1 &
-        pid=$!
-        wait_until has_node of-gst || bad "no camera of GStreamer: $(cat got)"
-        run 0 timeout 30 "$bilatcam" -i pipewire:of-gst -o out.y4m --threads 1 --filter none --frames 3
-        one_colour out.y4m
-        kill "$pid"
-        wait "$pid" 2>/dev/null
-        wait_until lacks_node of-gst || bad "a camera of GStreamer stays"
-        rm -f out.y4m
+    for format in I420,324x48 I420,322x48 NV12,322x48 YUY2,322x48 RGB,322x48 GRAY8,322x48; do
+        start_gst "$format"
+        gives_red
+        end_gst
     done
 }
 
+# GStreamer gets pictures from its own camera. One that it has only begun to show is asked again.
+reads_itself() {
+    local n
+    for ((n = 0; n < 3; n++)); do
+        timeout 10 gst-launch-1.0 -q pipewiresrc target-object=of-gst num-buffers=3 ! videoconvert ! \
+            video/x-raw,format=GRAY8 ! filesink buffer-mode=unbuffered location=taken >got 2>&1 && return
+    done
+    return 1
+}
+
+# That of 1.6.9 tells a place outside of its memory, where there is no picture for anybody.
+odd_heights() {
+    local format broken=
+    gst-inspect-1.0 pipewiresink >/dev/null 2>&1 || skip "no pipewiresink of GStreamer here"
+    for format in I420,320x49 NV12,320x49; do
+        start_gst "$format"
+        if reads_itself; then
+            gives_red
+        else
+            broken+=" $format"
+            start_camera -i pipewire:of-gst --threads 1 --filter none -o out.y4m
+            wait_for said 'gives no pictures; waiting' && [ ! -s out.y4m ] && ok || bad "pictures from nowhere"
+            stop_camera
+        fi
+        end_gst
+    done
+    echo "$passed passed, $failed failed"
+    [ -z "$broken" ] || [ "$failed" != 0 ] ||
+        skip "GStreamer does not read its own cameras of$broken; they are refused"
+    leave $((failed != 0))
+}
+
+if [ "${3-}" = odd ]; then odd_heights; fi
 run_tests
 summary
