@@ -115,6 +115,34 @@ test_stays() {
     run 0 test -e root/etc/modules-load.d/bilatcam.conf
 }
 
+# A file of that name may hold other things, and may be what somebody has switched off.
+test_same_name() {
+    machine
+    mkdir -p root/etc/modprobe.d root/etc/modules-load.d
+    echo 'options uvcvideo quirks=4' >root/etc/modprobe.d/bilatcam.conf
+    echo '#v4l2loopback' >root/etc/modules-load.d/bilatcam.conf
+    state before
+    run 0 "${set_up[@]}" --yes
+    expect root/etc/modprobe.d/bilatcam.conf '^options uvcvideo quirks=4$' "another module's options"
+    expect root/etc/modprobe.d/bilatcam-setup.conf '^options v4l2loopback exclusive_caps=1' "options beside them"
+    expect root/etc/modules-load.d/bilatcam-setup.conf '^v4l2loopback$' "loading at the start, beside it"
+    run 0 "${set_up[@]}" --yes undo
+    state after
+    if cmp -s before after; then ok; else diff before after >out; bad "not as it was"; fi
+    expect root/etc/modules-load.d/bilatcam.conf '^#v4l2loopback$' "what was switched off"
+}
+
+# Users of a company's directory may be called so.
+test_names_of_users() {
+    machine
+    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada lovelace' "$setup" --yes
+    expect told '^usermod -aG video OFFICE\\ada lovelace$' "the group"
+    expect told '^systemctl --user -M OFFICE\\ada lovelace@ enable --now bilatcam$' "the service"
+    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada lovelace' "$setup" --yes undo
+    expect told '^gpasswd -d OFFICE\\ada lovelace video$' "out of the group"
+    expect told '^systemctl --user -M OFFICE\\ada lovelace@ disable --now bilatcam$' "the service's end"
+}
+
 test_asked() {
     machine
     printf 'n\nn\nn\nn\nn\nn\n' >answers
