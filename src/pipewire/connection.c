@@ -1,12 +1,16 @@
 #include "pipewire/connection.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/event.h"
+
+#define DESCRIPTORS 24 /* that a connection opens with a stream; 18 were seen (1.6.9) */
 
 static void on_error(void *data, uint32_t id, int seq, int res, const char *message)
 {
@@ -101,6 +105,24 @@ static int connect_core(struct pipewire_connection *c)
     return r;
 }
 
+/* Where the library has some of those that it needs it tells wrong reasons, and with one number of
+ * them it ends the program (1.6.9). */
+static int look_for_descriptors(int fd)
+{
+    int spare[DESCRIPTORS], n = 0, r = 0;
+
+    while (r == 0 && n < DESCRIPTORS) {
+        spare[n] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (spare[n] < 0)
+            r = -errno;
+        else
+            n++;
+    }
+    while (n > 0)
+        (void)close(spare[--n]);
+    return r;
+}
+
 int pipewire_connect(struct pipewire_connection *c, struct error *err)
 {
     sigset_t all, before;
@@ -114,7 +136,9 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
     /* For the threads that the library starts. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = make(c);
+    r = look_for_descriptors(c->event_fd);
+    if (r == 0)
+        r = make(c);
     if (r == 0)
         r = connect_core(c);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

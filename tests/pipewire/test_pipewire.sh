@@ -299,6 +299,16 @@ test_no_descriptors() {
     stop_camera
 }
 
+# Too few are what is said, and nothing else.
+test_few_descriptors() {
+    local n
+    for ((n = 10; n < 26; n++)); do
+        # shellcheck disable=SC2016 # of that shell
+        run 1 bash -c 'ulimit -n "$1" && exec "${@:2}"' bash "$n" "$bilatcam" "${scene[@]}" --frames 5 -o pipewire:
+        expect err 'Too many open files' "$n descriptors"
+    done
+}
+
 test_session_manager_ends() {
     start_camera "${scene[@]}" -o pipewire:
     gets 5
