@@ -222,9 +222,13 @@ test_fails() {
     rm -r root/lib/modules
     run 1 "${set_up[@]}" --yes
     expect err 'restart, then run this again' 'after an update of the kernel'
-    touch root/.dockerenv
-    run 1 "${set_up[@]}" --yes
-    expect err 'a container cannot load modules' 'in a container'
+    for mark in .dockerenv run/.containerenv run/systemd/container; do
+        mkdir -p root/run/systemd
+        touch "root/$mark"
+        run 1 "${set_up[@]}" --yes
+        expect err 'a container cannot load modules' "in a container with $mark"
+        rm "root/$mark"
+    done
 }
 
 test_option() {
