@@ -323,9 +323,7 @@ static __device__ __forceinline__ void make_tile(const tensor_params &h, const t
     constexpr int rows = RADIUS > 0 ? known_layout<RADIUS>.fill_rows : MOST_AT_ONCE;
     constexpr int at_once = rows < MOST_AT_ONCE ? rows : MOST_AT_ONCE;
 
-    fill<ODD, at_once>(h, t, own);
-    if (has_table<SQUARE, ODD, RADIUS>)
-        put_window(h, t);
+    fill<ODD, has_table<SQUARE, ODD, RADIUS>, at_once>(h, t, own);
 }
 
 /* Row of patches @i of a tile. @begin: what it begins with, where the radius is known. */

@@ -202,9 +202,25 @@ static __device__ __forceinline__ void put_window(const tensor_params &h, const 
 
 #define MOST_AT_ONCE 9 /* loads that a thread has under way */
 
+/* Words of every @step-th row of the picture from @row on. */
+template <int N>
+static __device__ __forceinline__ void fetch_rows(uint32_t words[N], const bilateral_params &p,
+                                                  const pair_column &c, int row, int step)
+{
+    if (p.packed)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            words[i] = c.fetch<true>(p, row + i * step);
+    else
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            words[i] = c.fetch<false>(p, row + i * step);
+}
+
 /* A thread owns a pixel pair's column, and every l.fill_step-th of its rows, of which it loads
- * @AT_ONCE. */
-template <bool ODD, int AT_ONCE>
+ * @AT_ONCE. While the first are on their way it makes its part of the table of the window, if there
+ * is one. */
+template <bool ODD, bool TABLE, int AT_ONCE>
 static __device__ __forceinline__ void fill(const tensor_params &h, const tile &t, const part &own)
 {
     const int thread = threadIdx.y * WARP + threadIdx.x, fill_step = t.l.fill_step;
@@ -220,21 +236,16 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
     /* Where the radius is odd, the first pair's left pixel is beyond the tile. It goes behind the
      * last pair, where the last neighbours reach one column further, and weighs nothing. */
     const int left = (pair ? -1 : 2 * t.l.pairs - 1) * int(sizeof(uint16_t));
+    uint32_t words[AT_ONCE];
 
+    if (first < fill_step)
+        fetch_rows<AT_ONCE>(words, h.p, c, y0 + first, fill_step);
     put_ones(t, thread);
+    if (TABLE)
+        put_window(h, t);
     if (first >= fill_step)
         return;
-    for (int row = first; row < t.rows; row += AT_ONCE * fill_step) {
-        uint32_t words[AT_ONCE];
-
-        if (h.p.packed)
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; i++)
-                words[i] = c.fetch<true>(h.p, y0 + row + i * fill_step);
-        else
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; i++)
-                words[i] = c.fetch<false>(h.p, y0 + row + i * fill_step);
+    for (int row = first;;) {
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const half2 y = pair_samples(words[i], c.select);
@@ -252,6 +263,8 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
         }
         if (AT_ONCE * fill_step >= t.l.tile_rows + 2 * t.radius)
             return; /* which the compiler sees, too, where the radius is known */
+        row += AT_ONCE * fill_step;
+        fetch_rows<AT_ONCE>(words, h.p, c, y0 + row, fill_step);
     }
 }
 
