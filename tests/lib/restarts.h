@@ -7,11 +7,11 @@
 #include <turbojpeg.h>
 
 /* For what @handle encodes next. @restarts: rows of blocks between markers, or with a B behind it
- * blocks; NULL: there are none. */
+ * blocks; NULL: there are none. Version 3 has a parameter for it, and not everywhere the variable
+ * of those before. */
 static inline void jpeg_set_restarts(tjhandle handle, const char *restarts)
 {
-#ifdef TJ_NUMINIT /* of version 3, which has no such variable where a distribution leaves it out   \
-                   */
+#ifdef TJ_NUMINIT
     const int n = restarts ? atoi(restarts) : 0;
     const bool blocks = restarts && strchr(restarts, 'B');
 
