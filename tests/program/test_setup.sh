@@ -121,11 +121,12 @@ test_same_name() {
     mkdir -p root/etc/modprobe.d root/etc/modules-load.d
     echo 'options uvcvideo quirks=4' >root/etc/modprobe.d/bilatcam.conf
     echo '#v4l2loopback' >root/etc/modules-load.d/bilatcam.conf
+    echo '# not now' >root/etc/modules-load.d/bilatcam-2.conf
     state before
     run 0 "${set_up[@]}" --yes
     expect root/etc/modprobe.d/bilatcam.conf '^options uvcvideo quirks=4$' "another module's options"
-    expect root/etc/modprobe.d/bilatcam-setup.conf '^options v4l2loopback exclusive_caps=1' "options beside them"
-    expect root/etc/modules-load.d/bilatcam-setup.conf '^v4l2loopback$' "loading at the start, beside it"
+    expect root/etc/modprobe.d/bilatcam-2.conf '^options v4l2loopback exclusive_caps=1' "options beside them"
+    expect root/etc/modules-load.d/bilatcam-3.conf '^v4l2loopback$' "loading at the start, beside it"
     run 0 "${set_up[@]}" --yes undo
     state after
     if cmp -s before after; then ok; else diff before after >out; bad "not as it was"; fi
@@ -135,12 +136,12 @@ test_same_name() {
 # Users of a company's directory may be called so.
 test_names_of_users() {
     machine
-    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada lovelace' "$setup" --yes
-    expect told '^usermod -aG video OFFICE\\ada lovelace$' "the group"
-    expect told '^systemctl --user -M OFFICE\\ada lovelace@ enable --now bilatcam$' "the service"
-    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada lovelace' "$setup" --yes undo
-    expect told '^gpasswd -d OFFICE\\ada lovelace video$' "out of the group"
-    expect told '^systemctl --user -M OFFICE\\ada lovelace@ disable --now bilatcam$' "the service's end"
+    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada  lovelace *' "$setup" --yes
+    expect told '^usermod -aG video OFFICE\\ada  lovelace \*$' "the group"
+    expect told '^systemctl --user -M OFFICE\\ada  lovelace \*@ enable --now bilatcam$' "the service"
+    run 0 "${as_ada[@]}" 'SUDO_USER=OFFICE\ada  lovelace *' "$setup" --yes undo
+    expect told '^gpasswd -d OFFICE\\ada  lovelace \* video$' "out of the group"
+    expect told '^systemctl --user -M OFFICE\\ada  lovelace \*@ disable --now bilatcam$' "the service's end"
 }
 
 test_asked() {
