@@ -133,17 +133,19 @@ static int trust(AVDictionary **options)
     return av_dict_set(options, "tls_verify", "0", 0);
 }
 
-/* Pieces of a list have no options of those who open the list. */
+/* Pieces of a list have no options of those who open the list. A new context has libav's own way to
+ * open them. */
 static int open_io(AVFormatContext *format, AVIOContext **ret, const char *url, int flags,
                    AVDictionary **options)
 {
-    const struct video_input *in = format->opaque;
+    AVFormatContext *const plain = avformat_alloc_context();
     AVDictionary *none = NULL;
-    int r = trust(options ? options : &none);
+    int r = plain ? trust(options ? options : &none) : AVERROR(ENOMEM);
 
     if (r >= 0)
-        r = in->open_io(format, ret, url, flags, options ? options : &none);
+        r = plain->io_open(format, ret, url, flags, options ? options : &none);
     av_dict_free(&none);
+    avformat_free_context(plain);
     return r;
 }
 
@@ -157,8 +159,6 @@ static int open_format(struct video_input *in, const char *url)
     if (!in->format)
         return AVERROR(ENOMEM);
     in->format->interrupt_callback = (AVIOInterruptCB){gives_up, in};
-    in->format->opaque = in;
-    in->open_io = in->format->io_open;
     in->format->io_open = open_io;
     r = url ? 0 : probe(in, &kind);
     /* A playlist would have other files opened, also such as its author may not read. */

@@ -13,8 +13,6 @@
 struct video_input {
     AVFormatContext *format; /* NULL while there is none */
     AVIOContext *io;         /* of a file */
-    int (*open_io)(AVFormatContext *, AVIOContext **, const char *, int,
-                   AVDictionary **); /* libav's */
     int fd;
     bool list;          /* of other files, so that it is not opened */
     int stop_fd;        /* readable once nothing is waited for any more */
