@@ -380,8 +380,10 @@ bool preview_window_is_fullscreen(struct preview_window *w)
 
 void preview_window_set_fullscreen(struct preview_window *w, bool fullscreen)
 {
-    w->asked_to_fill = fullscreen;
-    (void)SDL_SetWindowFullscreen(w->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+    const int r =
+        SDL_SetWindowFullscreen(w->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+
+    w->asked_to_fill = fullscreen && r == 0;
 }
 
 void preview_window_set(struct preview_window *w, const struct frame *before,
