@@ -387,7 +387,7 @@ static __global__ void __launch_bounds__(known_layout<RADIUS>.warps *WARP, known
     own_side side(lane_place().t, h.place_factor);
 
     begin.keep();
-    if (!odd || l.walks == l.warps) /* or there are too few after all */
+    if (!odd || l.walks == l.warps) /* else too few registers are left */
         side.keep();
     __syncthreads();
     if constexpr (l.walks == l.warps)

@@ -10,11 +10,12 @@
 #define PATCH 4      /* its columns and rows */
 #define SOME_WARPS 8 /* of a block; the registers suffice for two such blocks */
 #define MAX_WARPS 16 /* of a block that has a multiprocessor to itself */
-#define LAST_LOW_TABLE                                                                             \
-    5 /* known squares beyond need no table: 1 to 2 % quicker, 5 is 2 % slower                     \
-       */
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
+
+/* Odd squares of known radius beyond this have no table of the window: 1 to 2 % quicker there, and
+ * 2 % slower here (2026-11, NVIDIA H200). */
+#define LAST_LOW_TABLE 5
 
 /* What a tile is for. */
 struct tile_use {

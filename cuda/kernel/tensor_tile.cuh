@@ -236,14 +236,15 @@ static __device__ __forceinline__ void fill(const tensor_params &h, const tile &
     /* Where the radius is odd, the first pair's left pixel is beyond the tile. It goes behind the
      * last pair, where the last neighbours reach one column further, and weighs nothing. */
     const int left = (pair ? -1 : 2 * t.l.pairs - 1) * int(sizeof(uint16_t));
+    const bool has_rows = first < fill_step && first < t.rows;
     uint32_t words[AT_ONCE];
 
-    if (first < fill_step)
+    if (has_rows)
         fetch_rows<AT_ONCE>(words, h.p, c, y0 + first, fill_step);
     put_ones(t, thread);
     if (TABLE)
         put_window(h, t);
-    if (first >= fill_step)
+    if (!has_rows)
         return;
     for (int row = first;;) {
 #pragma unroll

@@ -1,6 +1,6 @@
 /* How much noise there is: engine/time/noise_blocks.h and filter/noise.h.
  *
- * DESIGN. A thread block has eight blocks of 16x16, the next ones in a row that are counted. Its
+ * DESIGN. A thread block has the next eight blocks of 16x16 that are counted in a row. Its
  * threads fetch eight pixels each of both pictures, chroma repeated, to shared memory; then each
  * warp has a block. What is linear or quadratic there is one product of a matrix of bytes with
  * itself: its rows are the components of both pictures, ones, and the place. Sums weighed 1 3 3 1

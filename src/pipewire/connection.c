@@ -105,8 +105,8 @@ static int connect_core(struct pipewire_connection *c)
     return r;
 }
 
-/* Where the library has some of those that it needs it tells wrong reasons, and with one number of
- * them it ends the program (1.6.9). */
+/* Where the library gets only some of those that it needs it gives wrong reasons, and with one
+ * number of them it ends the program (1.6.9). */
 static int look_for_descriptors(int fd)
 {
     int spare[DESCRIPTORS], n = 0, r = 0;

@@ -32,7 +32,7 @@ static inline int noise_step(int width, int height)
     return step;
 }
 
-/* The first of row @row: all columns are met. */
+/* The first of row @row. In as many rows as a step has, all columns are met. */
 static inline int noise_first(int row, int step)
 {
     return 5 * row % step;
