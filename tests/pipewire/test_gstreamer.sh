@@ -132,6 +132,8 @@ odd_heights() {
     for format in I420,320x49 NV12,320x49; do
         start_gst "$format"
         if reads_itself; then
+            end_gst # it may stop after its first reader
+            start_gst "$format"
             gives_red
         else
             broken+=" $format"
