@@ -13,8 +13,8 @@
 #define MAX_TILE_COLUMNS 64
 #define MAX_TILE_ROWS 32
 
-/* Odd squares of known radius beyond this have no table of the window: 1 to 2 % quicker there, and
- * 2 % slower here (2026-11, NVIDIA H200). */
+/* Odd squares of a known radius above this have no table of the window: up to 1 % quicker; radius 5
+ * would be 2 % slower (2026-11, NVIDIA H200). */
 #define LAST_LOW_TABLE 5
 
 /* What a tile is for. */
