@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """network_camera.py FOLDER: cameras of a network, and what goes wrong with them, for test_network.sh.
 
-Serves HTTP, RTSP and HTTPS, each at a port that is free, and prints these ports and one more that
-is free for UDP. FOLDER has film.mp4, small.mjpeg and large.mjpeg (pictures after each other),
+Serves HTTP, RTSP, HTTPS and RTSPS, each at a port that is free, and prints these ports and one more
+that is free for UDP. FOLDER has film.mp4, small.mjpeg and large.mjpeg (pictures after each other),
 film.h264, and cert.pem and key.pem, which nobody vouches for. All want the name "user" with the
 password "geheim"; what is asked for is logged to FOLDER/asked. Ends with its standard input.
 """
@@ -73,7 +73,7 @@ class Http(Handler):
         log(path)
         if path == "/silent":
             time.sleep(1000)
-        if path.startswith(("/list", "/pieces", "/open/")):
+        if path.startswith(("/list", "/pieces", "/chunks", "/open/")):
             pass  # what a playlist names is asked for without a password
         elif headers.get(b"authorization") != BASIC:
             return self.answer(b"401 Unauthorized", b'WWW-Authenticate: Basic realm="camera"')
@@ -152,6 +152,22 @@ class Http(Handler):
         data = b"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:%d\n" % (newest - 2)
         data += b"".join(b"#EXTINF:1,\n/open/piece%d.ts\n" % i for i in names)
         self.answer(b"200 OK", b"Content-Type: application/vnd.apple.mpegurl", b"Content-Length: %d" % len(data))
+        self.wfile.write(data)
+
+    def serve_chunks(self, path, headers):
+        """The same by DASH, of pieces that are named chunk1.m4s and so on, and of init.mp4."""
+        with lock:
+            newest = 3 + int(time.monotonic() - visits.setdefault("began by DASH", time.monotonic()))
+        data = b'''<?xml version="1.0"?>
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="dynamic"
+ availabilityStartTime="2020-01-01T00:00:00Z" minimumUpdatePeriod="PT1S" timeShiftBufferDepth="PT3S" minBufferTime="PT1S">
+<Period id="0" start="PT0S"><AdaptationSet id="0" contentType="video" segmentAlignment="true">
+<Representation id="0" mimeType="video/mp4" codecs="avc1.64000b" bandwidth="100000" width="160" height="90">
+<SegmentTemplate timescale="1" initialization="/open/init.mp4" media="/open/chunk$Number$.m4s" startNumber="%d">
+<SegmentTimeline><S t="%d" d="1" r="2"/></SegmentTimeline></SegmentTemplate>
+</Representation></AdaptationSet></Period></MPD>
+''' % (newest - 2, newest - 3)
+        self.answer(b"200 OK", b"Content-Type: application/dash+xml", b"Content-Length: %d" % len(data))
         self.wfile.write(data)
 
     # --- live pictures, after each other
@@ -289,7 +305,7 @@ class Rtsp(Handler):
                     time.sleep(0.04)
 
 
-class Https(Http):
+class Encrypted:
     def setup(self):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
@@ -297,12 +313,20 @@ class Https(Http):
         super().setup()
 
 
+class Https(Encrypted, Http):
+    pass
+
+
+class Rtsps(Encrypted, Rtsp):
+    pass
+
+
 class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
 ports = []
-for handler in (Http, Rtsp, Https):
+for handler in (Http, Rtsp, Https, Rtsps):
     server = Server(("127.0.0.1", 0), handler)
     ports.append(server.server_address[1])
     threading.Thread(target=server.serve_forever, daemon=True).start()

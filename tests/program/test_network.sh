@@ -24,8 +24,8 @@ openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 
 mkfifo ends
 python3 "$here/network_camera.py" "$dir" <ends >ports 2>server &
 exec 3>ends
-wait_for ports '^([0-9]+ ?){4}$' || { cat server; bad "no server"; summary; }
-read -r http rtsp https datagrams <ports
+wait_for ports '^([0-9]+ ?){5}$' || { cat server; bad "no server"; summary; }
+read -r http rtsp https rtsps datagrams <ports
 base=http://user:geheim@127.0.0.1:$http
 touch said # all that the program prints
 
@@ -191,6 +191,14 @@ test_https() {
     told 0 -i "https://user:geheim@127.0.0.1:$https/live" -o null: --frames 5 --radius 1
     expect err "'https://\*\*\*@127.0.0.1:$https/live' \(mjpeg\)" 'a live stream over HTTPS'
     told 0 -i "https://user:geheim@127.0.0.1:$https/pieces.m3u8" -o null: --frames 5 --radius 1
+    # These are more pictures than one list names pieces of: it is asked for again.
+    make -f lavfi -i testsrc2=s=160x90:r=25:d=60 -c:v libx264 -pix_fmt yuv420p -g 25 -keyint_min 25 -sc_threshold 0 \
+        -f dash -seg_duration 1 -init_seg_name init.mp4 -media_seg_name 'chunk$Number$.m4s' all.mpd
+    told 0 -i "https://user:geheim@127.0.0.1:$https/chunks.mpd" -o null: --frames 125 --radius 1
+    expect err "chunks.mpd' \(h264\), 160x90" 'DASH'
+    [ "$(grep -c '^/chunks' asked)" -gt 1 ] && ok || bad "a list of DASH that is not read again"
+    told 0 -i "rtsps://user:geheim@127.0.0.1:$rtsps/camera" -o null: --frames 5 --radius 1
+    expect err "'rtsps://\*\*\*@127.0.0.1:$rtsps/camera' \(h264\), 160x90" 'RTSP that is encrypted'
     told 1 -i "https://user:geheim@127.0.0.1:$http/film.mp4" -o null:
     expect err "cannot read 'https://" 'HTTPS of a server that has none'
 }
