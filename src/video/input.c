@@ -24,6 +24,7 @@
 /* What URLs may begin with, and what else libav may use for them. None of it reads files, so that
  * what comes from a network, as a playlist, can name none. */
 #define SCHEMES "http,https,rtsp,rtsps,rtmp,rtmps,rtp,srt,tcp,udp"
+#define ENCRYPTED "https,rtsps,rtmps"
 #define PROTOCOLS SCHEMES ",crypto,httpproxy,srtp,tls"
 
 /* Lists of pieces, each of which comes at once. */
@@ -196,6 +197,22 @@ static bool looks_like_list(const struct video_input *in)
     return ret;
 }
 
+static bool scheme_is(const char *url, const char *schemes)
+{
+    char scheme[16];
+
+    (void)snprintf(scheme, sizeof(scheme), "%.*s", (int)strcspn(url, ":"), url);
+    return av_match_list(scheme, schemes, ',');
+}
+
+/* All that libav tells of a connection that cannot be made is that it cannot. */
+static const char *unreached(const char *url)
+{
+    if (scheme_is(url, ENCRYPTED))
+        return "no such host, no encryption there, or it broke off";
+    return "no such host, or it broke off";
+}
+
 static int tell_unread(const struct video_input *in, int code, const char *shown, struct error *err)
 {
     char why[AV_ERROR_MAX_STRING_SIZE];
@@ -206,17 +223,14 @@ static int tell_unread(const struct video_input *in, int code, const char *shown
                          "for it; give one of them, or the URL of the list",
                          shown);
     if (in->fd < 0 && code == AVERROR(EIO))
-        return error_set(err, code, "cannot read '%s': no such host, or it broke off", shown);
+        return error_set(err, code, "cannot read '%s': %s", shown, unreached(shown));
     return error_set(err, video_errno(code), "cannot read '%s': %s", shown,
                      video_strerror(code, why, sizeof(why)));
 }
 
 static int check_scheme(const char *url, const char *name, struct error *err)
 {
-    char scheme[16];
-
-    (void)snprintf(scheme, sizeof(scheme), "%.*s", (int)strcspn(url, ":"), url);
-    if (av_match_list(scheme, SCHEMES, ','))
+    if (scheme_is(url, SCHEMES))
         return 0;
     return error_usage(err,
                        "'%.120s': of URLs only those of %s are read, and files are told by their "
