@@ -120,14 +120,18 @@ static int code_capability()
     return capability;
 }
 
-/* The kernel that knows the window. NULL: there is none, or it was made for another memory. */
-static tensor_function known_square(const bilateral_params &p, const tensor_form &form)
+/* The kernel that knows the radius. NULL: there is none, or it was made for another memory, or two
+ * warps for each row of patches of a disc are quicker. */
+static tensor_function known_kernel(const bilateral_params &p, const tensor_form &form)
 {
     const shared_memory is = device_memory(), known = known_memory(code_capability() / 10);
 
-    if (p.disc || p.radius > MAX_KNOWN_RADIUS || is.block != known.block || is.all != known.all)
+    if (p.radius > (p.disc ? MAX_KNOWN_DISC : MAX_KNOWN_SQUARE) || is.block != known.block ||
+        is.all != known.all)
         return NULL;
-    return form.squares[p.radius];
+    if (!p.disc)
+        return form.squares[p.radius];
+    return choose_layout(use_of(p, form, false), is).split ? NULL : form.discs[p.radius];
 }
 
 /* Where tiles do not divide evenly among the multiprocessors, most of these would be idle at the
@@ -170,7 +174,7 @@ static tensor_params make_params(const bilateral_params &p, const tensor_form &f
         h.p.out[0].base = p.out[1].base < p.out[0].base ? p.out[1].base : p.out[0].base;
     }
     set_scales(h, form);
-    h.l = choose_layout(use_of(p, form, known_square(p, form)), device_memory());
+    h.l = choose_layout(use_of(p, form, known_kernel(p, form)), device_memory());
     across = (p.width + h.l.tile_columns - 1) / h.l.tile_columns;
     *ret_blocks = dim3(across, set_parts(h, across));
     set_window(h);
@@ -233,7 +237,7 @@ extern "C" bool tensor_wins(const bilateral_params *p)
 
 static tensor_function kernel_for(const tensor_params &h, const tensor_form &form)
 {
-    const tensor_function known = known_square(h.p, form);
+    const tensor_function known = known_kernel(h.p, form);
 
     return known ? known : (h.l.split ? form.split : form.kernels)[!h.p.disc][h.p.radius & 1];
 }

@@ -37,7 +37,8 @@
 #include <cuda_fp16.h>
 
 #define MAX_RADIUS 32 /* of a window */
-#define MAX_KNOWN_RADIUS 16
+#define MAX_KNOWN_SQUARE 16
+#define MAX_KNOWN_DISC 25
 #define PLACE_UNIT 0x1p-7f /* a column or row in x and y: all of them are exact */
 
 struct tensor_params {
@@ -64,8 +65,9 @@ using tensor_function = void (*)(tensor_params);
 struct tensor_form {
     tensor_function kernels[2][2]; /* [square][odd radius] */
     tensor_function split[2][2];   /* the same, where two warps share a row of patches */
-    /* For square windows, by radius; quicker, because the compiler knew it. NULL: there is none. */
-    tensor_function squares[MAX_KNOWN_RADIUS + 1];
+    /* By radius; quicker, because the compiler knew it. NULL: there is none. */
+    tensor_function squares[MAX_KNOWN_SQUARE + 1];
+    tensor_function discs[MAX_KNOWN_DISC + 1];
     float octave;        /* units of an exponent */
     float sample_unit;   /* of a level */
     float sample_of_128; /* that of the level whose features are 0 */

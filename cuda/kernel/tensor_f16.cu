@@ -8,6 +8,7 @@ const tensor_form &tensor_f16()
          {tensor_kernel<true, false>, tensor_kernel<true, true>}},
         {}, /* rows of patches are half as wide, and enough for all warps */
         {},
+        {},
         OCTAVE,
         SAMPLE_UNIT,
         SAMPLE_OF_128,

@@ -13,14 +13,14 @@ namespace
 #endif
 
 /* Where the radius is known, the layout is, too. */
-template <int RADIUS>
-static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, false, PATCHES},
+template <bool SQUARE, int RADIUS>
+static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, !SQUARE, PATCHES},
                                                             known_memory(ARCH_MAJOR));
 
 /* Whether there is a table of the window. */
 template <bool SQUARE, bool ODD, int RADIUS>
 static constexpr bool has_table =
-    RADIUS > 0 ? known_layout<RADIUS>.window_rows > 0 : !SQUARE || ODD;
+    RADIUS > 0 ? known_layout<SQUARE, RADIUS>.window_rows > 0 : !SQUARE || ODD;
 
 /* An entry of the tile. */
 static __device__ __forceinline__ const uint4 *entry(const tile &t, int column, int row)
@@ -261,7 +261,7 @@ static __device__ __forceinline__ void walk_disc(const tensor_params &h, const t
 template <bool SQUARE, int RADIUS>
 static __device__ __forceinline__ void walk_low_row(const tensor_params &h, const tile &t, walk &w)
 {
-    constexpr int n_chunks = (RADIUS + 1) / 2 + 1; /* where the radius is known */
+    constexpr int n_chunks = (RADIUS + 1) / 2 + 1; /* in a square, where the radius is known */
     const int row = PATCH * (w.last + 1), first = SQUARE ? 0 : h.low_first;
     const int last = SQUARE ? (w.radius + 1) / 2 : h.low_last;
     const int matrix = threadIdx.x / 8, n = threadIdx.x % 8;
@@ -276,7 +276,7 @@ static __device__ __forceinline__ void walk_low_row(const tensor_params &h, cons
     if constexpr (has_table<SQUARE, true, RADIUS>) {
         window_row r(t, w.lane, PATCH * first + own, distance);
 
-        if constexpr (RADIUS > 0)
+        if constexpr (SQUARE && RADIUS > 0)
             add_known_low_row<n_chunks>(w.patches, c, [&](int) { return r.next_low(); });
         else
             add_low_row(w.patches, c, r, last + 1 - first);
@@ -320,7 +320,7 @@ template <bool SQUARE, bool ODD, int RADIUS>
 static __device__ __forceinline__ void make_tile(const tensor_params &h, const tile &t,
                                                  const part &own)
 {
-    constexpr int rows = RADIUS > 0 ? known_layout<RADIUS>.fill_rows : MOST_AT_ONCE;
+    constexpr int rows = RADIUS > 0 ? known_layout<SQUARE, RADIUS>.fill_rows : MOST_AT_ONCE;
     constexpr int at_once = rows < MOST_AT_ONCE ? rows : MOST_AT_ONCE;
 
     fill<ODD, has_table<SQUARE, ODD, RADIUS>, at_once>(h, t, own);
@@ -366,23 +366,24 @@ static __global__ void __launch_bounds__(MAX_WARPS *WARP, 1) tensor_kernel(const
 #endif
 }
 
-/* The same for a square, with a radius that the compiler knows: there are registers for what rows
- * of patches begin with, which is made while the tile is being filled. */
-template <int RADIUS>
-static __global__ void __launch_bounds__(known_layout<RADIUS>.warps *WARP, known_layout<RADIUS>.fit)
-    tensor_square_kernel(const tensor_params h)
+/* The same with a radius that the compiler knows: there are registers for what rows of patches
+ * begin with, which is made while the tile is being filled. */
+template <bool SQUARE, int RADIUS>
+static __global__ void __launch_bounds__(known_layout<SQUARE, RADIUS>.warps *WARP,
+                                         known_layout<SQUARE, RADIUS>.fit)
+    tensor_known_kernel(const tensor_params h)
 {
 #if HAS_FORM
     extern __shared__ uint4 shared[];
     constexpr bool odd = RADIUS % 2 != 0;
-    constexpr tensor_layout l = known_layout<RADIUS>;
+    constexpr tensor_layout l = known_layout<SQUARE, RADIUS>;
     const part own(h, l);
     const tile t(l, own, shared, RADIUS, odd);
     int i = threadIdx.y;
 
     if (own.picture_top >= h.p.row_end)
         return;
-    make_tile<true, odd, RADIUS>(h, t, own);
+    make_tile<SQUARE, odd, RADIUS>(h, t, own);
     corner begin(t, patches_place(l, i));
     own_side side(lane_place().t, h.place_factor);
 
@@ -391,10 +392,10 @@ static __global__ void __launch_bounds__(known_layout<RADIUS>.warps *WARP, known
         side.keep();
     __syncthreads();
     if constexpr (l.walks == l.warps)
-        filter_patches<true, odd, RADIUS>(h, t, &begin, side, i);
+        filter_patches<SQUARE, odd, RADIUS>(h, t, &begin, side, i);
     else
         for (; i < l.walks; i += l.warps) { /* which leads straight down */
-            filter_patches<true, odd, RADIUS>(h, t, &begin, side, i);
+            filter_patches<SQUARE, odd, RADIUS>(h, t, &begin, side, i);
             begin.move_down(t, l.warps >> l.across_shift);
         }
 #endif

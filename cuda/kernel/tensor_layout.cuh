@@ -20,7 +20,7 @@
 /* What a tile is for. */
 struct tile_use {
     int radius;
-    bool known;        /* to the compiler: a square */
+    bool known;        /* to the compiler */
     bool whole_window; /* the table of the window has all rows, and not those of two left over */
     int patches;       /* of a warp */
 };

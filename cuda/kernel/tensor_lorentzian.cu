@@ -10,6 +10,7 @@ const tensor_form &tensor_lorentzian()
         {{tensor_split_kernel<false, false>, tensor_split_kernel<false, true>},
          {tensor_split_kernel<false, false>, tensor_split_kernel<false, true>}},
         {},
+        {},
         OCTAVE,
         SAMPLE_UNIT,
         SAMPLE_OF_128,
