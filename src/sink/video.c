@@ -108,9 +108,11 @@ static int put_packet(struct video_sink *v)
     p->dts = dts_of(v, p);
     r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
     av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
-    v->n_written++;
     v->n_bytes += p->size;
     reserve(v);
+    if (v->out.full && v->n_written)
+        return r; /* what is kept for the end is less than many a packet takes */
+    v->n_written++;
     return r < 0 ? r : av_interleaved_write_frame(v->format, p);
 }
 
