@@ -20,7 +20,8 @@ machine() {
     echo ada >root/groups
     fake id <<<'if [ "$1" = -u ]; then echo 0; else cat "$root/groups"; fi'
     fake modinfo <<<'[ -e "$root/module" ]'
-    fake dpkg-query <<<'[ -e "$root/module" ]'
+    # It knows a package, too, that another one only recommends.
+    fake dpkg-query <<<'[ -e "$root/module" ] && echo "ii " || echo "un "'
     fake apt-get <<'END'
 case $1 in
 install) touch "$root/module" ;;
@@ -146,7 +147,7 @@ test_names_of_users() {
 
 test_asked() {
     machine
-    printf 'n\nn\nn\nn\nn\nn\n' >answers
+    printf 'n\nno\nq\nN\n?\nn\n' >answers
     run 1 sh -c '"$@" <answers' sh "${set_up[@]}"
     if grep -qE 'install|usermod|enable --now|^modprobe' told; then bad "it did what was refused"; else ok; fi
     expect err 'there is no virtual camera yet' 'all was refused'
@@ -230,6 +231,49 @@ test_fails() {
         expect err 'a container cannot load modules' "in a container with $mark"
         rm "root/$mark"
     done
+}
+
+# A module that does not build leaves its package half there. What was removed may have left its
+# configuration, and is not there.
+test_half_done() {
+    machine
+    fake dpkg-query <<<'[ ! -e "$root/half" ] || echo "iF "'
+    fake apt-get <<'END'
+case $1 in
+install)
+    touch "$root/half"
+    exit 100
+    ;;
+purge) rm "$root/half" ;;
+esac
+END
+    run 1 "${set_up[@]}" --yes
+    run 1 "${set_up[@]}" --yes
+    run 0 "${set_up[@]}" --yes undo
+    [ "$(grep -c '^apt-get purge -y v4l2loopback-dkms$' told)" = 1 ] && ok || bad 'half of a package stays'
+    machine
+    fake dpkg-query <<<'[ -e "$root/module" ] && echo "ii " || echo "rc "'
+    run 0 "${set_up[@]}" --yes
+    run 0 "${set_up[@]}" --yes undo
+    expect told '^apt-get purge -y v4l2loopback-dkms$' 'a package that had been removed before'
+    machine
+    mkdir -p root/var
+    touch root/var/lib # no folder
+    run 1 "${set_up[@]}" --yes
+    expect err 'cannot be written' 'the record'
+    if grep -q install told; then bad 'something is done that could not be taken back'; else ok; fi
+}
+
+# Who built it may not have installed it.
+test_its_name() {
+    [ ! -e /usr/bin/bilatcam ] || return 0
+    machine
+    fake usermod <<<'exit 1'
+    mkdir -p source/tools source/build
+    cp "$setup" source/tools
+    cp bin/id source/build/bilatcam
+    run 1 "${as_ada[@]}" "PATH=$dir/bin:/usr/bin:/bin" source/tools/setup --yes
+    expect err "and '$dir/source/build/bilatcam --setup=undo' takes it back" 'what is not installed'
 }
 
 test_option() {
