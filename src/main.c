@@ -379,7 +379,7 @@ static bool examine(const char *config_path)
     struct doctor_system system;
 
     doctor_system_init(&system, engine_table);
-    return doctor_run(&system, config_path, stdout);
+    return doctor_run(&system, config_path, program_invocation_name, stdout);
 }
 
 /* Becomes the script that sets the machine up: the one that is installed, or that of the sources

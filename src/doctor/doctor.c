@@ -49,7 +49,7 @@ static bool check_config(const struct checkup *c, const char *given)
     return true;
 }
 
-static bool verdict(const struct checkup *c)
+static bool verdict(const struct checkup *c, const char *program)
 {
     const char *const camera = *c->camera ? c->camera : c->pipewire_camera ? "pipewire:" : "";
     const char *const loopback = *c->loopback ? c->loopback : c->pipewire ? "pipewire:" : "";
@@ -71,12 +71,15 @@ static bool verdict(const struct checkup *c)
     }
     report_problem(c, "camera to virtual camera cannot work yet: %s", missing);
     if (!*loopback && !c->loaded && !c->container)
-        report_fix(c, "sudo bilatcam --setup installs and loads the virtual camera, and asks "
-                      "before each step");
+        report_fix(c,
+                   "sudo %s --setup installs and loads the virtual camera, and asks before each "
+                   "step",
+                   program);
     return false;
 }
 
-bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *out)
+bool doctor_run(const struct doctor_system *s, const char *config_path, const char *program,
+                FILE *out)
 {
     struct checkup c = {.system = s, .out = out};
 
@@ -90,5 +93,5 @@ bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *ou
 #endif
     check_sensors(&c);
     check_session(&c);
-    return verdict(&c);
+    return verdict(&c, program);
 }

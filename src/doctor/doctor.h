@@ -9,12 +9,13 @@
 #include "doctor/system.h"
 
 /* Prints one line per finding, `ok`, `note` or `PROBLEM` in front, with what to do about it in the
- * line below. @config_path: as given, or NULL for the user's own. Returns whether a camera can go
- * to a virtual camera. */
-bool doctor_run(const struct doctor_system *s, const char *config_path, FILE *out);
+ * line below. @config_path: as given, or NULL for the user's own. @program: as it was called.
+ * Returns whether a camera can go to a virtual camera. */
+bool doctor_run(const struct doctor_system *s, const char *config_path, const char *program,
+                FILE *out);
 
 /* For whoever starts bilatcam for the first time: prints in three lines what it does, what of a
- * camera and a virtual camera is missing that are needed, and the command for it. @program: as it
- * was called. False, and nothing is printed: neither is missing. */
+ * camera and a virtual camera is missing that are needed, and the command for it. False, and
+ * nothing is printed: neither is missing. */
 bool doctor_introduce(const struct doctor_system *s, bool needs_camera, bool needs_loopback,
                       const char *program, FILE *out);

@@ -10,7 +10,9 @@ static void explain_error(const struct checkup *c, int r, const struct error *er
 {
     if (r == -ENODEV) {
         report_note(c, "PipeWire does not run in this session: it has no cameras (pipewire:)");
-        report_fix(c, "systemctl --user start pipewire wireplumber");
+        report_fix(c, system_has(c, "/usr/bin/apt-get") && !system_has(c, "/usr/bin/pipewire")
+                          ? "sudo apt-get install pipewire wireplumber, then log out and in again"
+                          : "systemctl --user start pipewire wireplumber");
     } else if (r == -ETIMEDOUT) {
         report_note(c, "PipeWire does not answer: it has no cameras (pipewire:)");
         report_fix(c, "systemctl --user restart pipewire wireplumber");

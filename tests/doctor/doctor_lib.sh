@@ -105,6 +105,6 @@ tells() {
 no_devices='PROBLEM  no camera found
     fix: plug one in; bilatcam --input test: works without
 PROBLEM  camera to virtual camera cannot work yet: no usable camera, no usable virtual camera
-    fix: sudo bilatcam --setup installs and loads the virtual camera, and asks before each step'
+    fix: sudo ./bilatcam --setup installs and loads the virtual camera, and asks before each step'
 
 works='ok       camera to virtual camera can work: /dev/video0 to /dev/video9'

@@ -160,5 +160,5 @@ int main(int argc, char **argv)
     system.n_groups = read_groups(system.groups);
     if (argc > 2 && !strcmp(argv[2], "--introduce"))
         return introduce(&system, argv + 3);
-    return doctor_run(&system, argv[2], stdout) ? 0 : 1;
+    return doctor_run(&system, argv[2], "./bilatcam", stdout) ? 0 : 1;
 }

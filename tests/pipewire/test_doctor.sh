@@ -142,6 +142,12 @@ END
     kill -CONT "$pipewire_pid"
     end_session
     status 0 'no daemon'
+    tells 'no daemon here' <<'END'
+note     PipeWire does not run in this session: it has no cameras (pipewire:)
+    fix: sudo apt-get install pipewire wireplumber, then log out and in again
+END
+    put usr/bin/pipewire
+    status 0 'no daemon'
     tells 'no daemon' <<'END'
 note     PipeWire does not run in this session: it has no cameras (pipewire:)
     fix: systemctl --user start pipewire wireplumber
