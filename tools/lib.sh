@@ -71,7 +71,7 @@ install_missing() {
     [ ${#list[@]} != 0 ] || return 0
     if [ "$(id -u)" != 0 ]; then
         if ! command -v sudo > /dev/null; then
-            say "these packages are missing, and only root can install them: ${list[*]}"
+            say "packages are missing, and only root can install them: su - -c 'apt-get install ${list[*]}'"
             return 0
         fi
         how="sudo apt-get, which may ask for your password"

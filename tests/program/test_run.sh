@@ -76,6 +76,32 @@ test_own_folder() {
     keeps 'a folder of the user, and other GPUs'
 }
 
+# Who has no sudo is told the whole command.
+test_no_sudo() {
+    local tool
+    machine ''
+    mkdir few
+    for tool in awk bash dirname tr; do ln -s "$(command -v $tool)" few; done
+    fake id <<<'echo 1000'
+    fake dpkg-query <<<'echo "ii  gcc "'
+    fake apt-get <<<'exit 1'
+    run 0 env "PATH=$dir/bin:$dir/few" bash -c '. "$1/lib.sh"; install_missing build' test "$tools"
+    expect err "su - -c 'apt-get install libc6-dev .* scdoc'$" 'no sudo'
+}
+
+# Beside what needs root stands what does not.
+test_no_virtual_camera() {
+    [ -z "$(compgen -G '/dev/video*')" ] || return 0
+    fresh_tree
+    machine ''
+    fake ninja <<'END'
+printf '#!/bin/sh\necho wait = no\necho output = auto\n' >top/build/bilatcam
+chmod +x top/build/bilatcam
+END
+    run 0 env -u DISPLAY -u WAYLAND_DISPLAY top/tools/run
+    expect err 'using the file bilatcam.y4m; to get one: sudo .*/tools/setup, or without root -o pipewire:$' 'no virtual camera'
+}
+
 [ ! -e /usr/bin/nvcc ] || skip "an nvcc in /usr/bin, which cannot be hidden"
 run_tests
 summary
