@@ -4,17 +4,21 @@
  * DESIGN. A picture is cut into wide strips, and a strip is worked on from top to bottom, a row of
  * cells after the other: each step keeps the few rows that the next one needs in a ring, so that
  * all stays in the second-level cache. Samples are integers of 16 bits; cells, a quarter as many,
- * are in single precision. The second guess, along the motion, is made only near rows in which a
- * block of the strip moved. Sums over 7 rows run on from row to row and are integers; all others
+ * are in single precision. Sums over 7 rows run on from row to row and are integers; all others
  * are taken afresh in a fixed order. So the result does not depend on how the picture was cut.
  *
- * Every step works on whole vectors, whether a strip needs all of them or not: what lies outside of
- * the picture, or too near to the end of a line, is a number of no meaning.
+ * A row is worked on in tiles of some columns. The second guess, along the motion, is made only in
+ * those that a block that moved depends on. In nearly every row noise gives a vector to some of the
+ * blocks that stand still: less than two thirds of the tiles of a row are near one.
+ *
+ * Every step works on whole tiles, whether a strip needs all of them or not: what lies outside of
+ * the picture, too near to the end of a line, or too far from what moved, is a number of no
+ * meaning.
  *
  * The code is in mean_*.h, which every set of row kernels compiles with its own flags: lines.h is
- * where rows are, predict.h step 1, cells.h samples to cells, guess.h step 2, store.h steps 3 and
- * 4, strip.h all of them. It is plain C that compilers vectorise, and the same to the bit in all of
- * them. */
+ * where rows are, tiles.h which tiles are worked on, predict.h step 1, cells.h samples to cells,
+ * guess.h step 2, store.h steps 3 and 4, strip.h all of them. It is plain C that compilers
+ * vectorise, and the same to the bit in all of them. */
 #include "engine/simd/levels.h"
 #include "engine/time/motion.h"
 #include "engine/time/past.h"
@@ -28,26 +32,39 @@
 #define MEAN_FROM 32    /* whole vectors of every kind */
 #define MEAN_EDGE (MEAN_FROM + 8)
 #define MEAN_LINE (MEAN_FROM + MEAN_STRIP / 2 + 64)
+#define MEAN_TILE 16 /* cells */
 
 #define MEAN_CELL_LINE(type, name) _Alignas(FRAME_ALIGN) type name[MEAN_LINE]
 #define MEAN_SAMPLE_LINE(type, name) _Alignas(FRAME_ALIGN) type name[2 * MEAN_LINE]
 
+/* Parts of a line of cells that are worked on: whole tiles or all of it. */
+struct mean_parts {
+    int n, width;
+    const int16_t *at; /* where they begin */
+};
+
+/* Room for the tiles of a set, which has a bit for each, from MEAN_FROM on. */
+struct mean_tiles {
+    int16_t at[64];
+};
+
+/* What a guess needs: its end first, then what that depends on (mean_tiles.h). */
+enum mean_stage { MEAN_BELIEVED, MEAN_FITS, MEAN_SUMS, MEAN_CELLS, MEAN_ROWS, MEAN_STAGES };
+
 /* Rings, by the low bits of the row. */
 struct mean_guess {
-    int next_row;             /* of luma, from here on to be made */
-    int next_cells, next_fit; /* likewise, of cells */
-    int next_block;           /* likewise, of blocks of `p` */
-    bool summed;
+    uint64_t summed;                       /* the tiles of which `sum` was made for the row above */
     MEAN_SAMPLE_LINE(int16_t, away[3][4]); /* x - P in 1/128 */
     MEAN_CELL_LINE(float, across[3][4]);   /* the same, 4 columns weighed 1 3 3 1 */
     MEAN_CELL_LINE(float, rest[8]); /* the sum of |e|^2 - |E|^2 over a cell's samples, 3 columns */
     MEAN_CELL_LINE(float, mean[4][3]);      /* E */
     MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/64 */
-    MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` around next_fit - 1 */
+    MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` */
     MEAN_CELL_LINE(float, light[2][3]);     /* L */
     MEAN_CELL_LINE(float, fit[4]);          /* |E - L|^2 over 3 columns */
     MEAN_SAMPLE_LINE(uint16_t, p[3][32]);   /* P along the motion, as levels are */
     MEAN_CELL_LINE(uint8_t, m[16]);         /* n there */
+    MEAN_CELL_LINE(float, frames[4]);       /* m */
     MEAN_CELL_LINE(float, d);               /* of the row at work: D */
     MEAN_CELL_LINE(float, r);               /* R */
     MEAN_CELL_LINE(float, n);               /* n' */
@@ -56,11 +73,19 @@ struct mean_guess {
 /* One worker's memory. */
 struct mean_scratch {
     struct mean_guess still, moved;
-    int next_noise;
+    int next_row;             /* of luma, from here on to be made */
+    int next_cells, next_fit; /* likewise, of cells */
+    int next_block;           /* likewise, of blocks of `p` */
+    int next_motion;          /* and of `moves` */
+    /* Sets of tiles, by rows of blocks: in which any block moved, and what the strip's own ones of
+     * these blocks depend on. */
+    uint64_t moves[8], near[MEAN_STAGES][8];
+    struct mean_tiles some, others;
     MEAN_CELL_LINE(float, noise[16]); /* a ring of nu2 */
     /* Rows at work: */
     MEAN_CELL_LINE(float, slack); /* s */
-    MEAN_CELL_LINE(float, line[2]);
+    MEAN_CELL_LINE(float, most);  /* what E may be, in 1/64 */
+    MEAN_CELL_LINE(float, line);
     MEAN_CELL_LINE(float, f);
     /* What makes H of x and P (mean_store_row()), by cells and by pairs of samples: */
     MEAN_CELL_LINE(int16_t, keep);

@@ -27,40 +27,94 @@ static inline void mean_subtract_words(int16_t *restrict to, const uint16_t *res
         to[i] = (int16_t)((x[i] >> 1) - p[i]);
 }
 
-/* Columns around each cell weighed 1 3 3 1, where there are two samples to a cell, and where there
- * is one. */
-static inline void mean_across_pairs(float *restrict to, const int16_t *v, int end)
+/* The same of the second guess, from that of the first. */
+MEAN_INLINE void mean_subtract_moved(int16_t *restrict to, const int16_t *restrict away,
+                                     const uint16_t *restrict p, const uint16_t *restrict moved,
+                                     struct mean_parts tiles, const int per)
 {
-    MEAN_COLUMNS to[i] = (float)(v[2 * i - 1] + 3 * (v[2 * i] + v[2 * i + 1]) + v[2 * i + 2]);
+    MEAN_SAMPLES(tiles, per) to[i] = (int16_t)(away[i] + p[i] - moved[i]);
 }
 
-static inline void mean_across_singles(float *restrict to, const int16_t *v, int end)
+MEAN_INLINE void mean_take_tiles(int16_t *restrict to, const int16_t *restrict from,
+                                 struct mean_parts tiles, const int per)
 {
-    MEAN_COLUMNS to[i] = (float)(v[i - 1] + 6 * v[i] + v[i + 1]);
+    MEAN_SAMPLES(tiles, per) to[i] = from[i];
+}
+
+/* Columns around each cell weighed 1 3 3 1, where there are two samples to a cell, and where there
+ * is one. */
+MEAN_INLINE void mean_across_pairs(float *restrict to, const int16_t *v, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles)
+    to[i] = (float)(v[2 * i - 1] + 3 * (v[2 * i] + v[2 * i + 1]) + v[2 * i + 2]);
+}
+
+MEAN_INLINE void mean_across_singles(float *restrict to, const int16_t *v, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles) to[i] = (float)(v[i - 1] + 6 * v[i] + v[i + 1]);
+}
+
+MEAN_INLINE void mean_across(const struct mean_job *j, struct mean_guess *g, int component, int row,
+                             struct mean_parts tiles)
+{
+    if (mean_hshift(j, component))
+        mean_across_singles(g->across[component][row & 3], g->away[component][row & 3], tiles);
+    else
+        mean_across_pairs(g->across[component][row & 3], g->away[component][row & 3], tiles);
+}
+
+/* Row @row of a component. */
+static inline void mean_make_still_row(const struct mean_job *j, int component, int row)
+{
+    const int hs = mean_hshift(j, component), at = 2 * MEAN_FROM >> hs;
+    const int n = 2 * (mean_end(j) - MEAN_FROM) >> hs;
+    struct mean_guess *g = &j->scratch->still;
+    const uint16_t *p = mean_p_row(j, g, component, row) + at;
+    int16_t *to = g->away[component][row & 3];
+
+    if (j->words)
+        mean_subtract_words(to + at, mean_word_row(j, component, row) + at, p, n);
+    else
+        mean_subtract(to + at, mean_raw_row(j, component, row) + at, p, n);
+    mean_pad_samples(j, component, to);
+    mean_across(j, g, component, row, mean_all(j));
+}
+
+/* Of the second guess, once the first has it. */
+MEAN_INLINE void mean_make_moved_row(const struct mean_job *j, int component, int row,
+                                     struct mean_parts still, struct mean_parts moved)
+{
+    struct mean_scratch *w = j->scratch;
+    const uint16_t *p = mean_p_row(j, &w->still, component, row);
+    const uint16_t *q = mean_p_row(j, &w->moved, component, row);
+    const int16_t *from = w->still.away[component][row & 3];
+    int16_t *to = w->moved.away[component][row & 3];
+
+    if (mean_hshift(j, component)) {
+        mean_take_tiles(to, from, still, 1);
+        mean_subtract_moved(to, from, p, q, moved, 1);
+    } else {
+        mean_take_tiles(to, from, still, 2);
+        mean_subtract_moved(to, from, p, q, moved, 2);
+    }
+    mean_pad_samples(j, component, to);
+    mean_across(j, &w->moved, component, row, still);
+    mean_across(j, &w->moved, component, row, moved);
 }
 
 /* The samples of luma row @row, and of chroma where it is the first that shares them. */
-static inline void mean_make_row(const struct mean_job *j, struct mean_guess *g, int row)
+static inline void mean_make_row(const struct mean_job *j, int row)
 {
-    const int end = mean_end(j);
+    const struct mean_parts still = mean_list_still(j, MEAN_ROWS, row / 2);
+    const struct mean_parts moved = mean_list_moved(j, MEAN_ROWS, row / 2);
 
     for (int c = 0; c < format_table[j->x.format].components; c++) {
-        const int hs = mean_hshift(j, c), vs = mean_vshift(j, c), at = 2 * MEAN_FROM >> hs;
-        int16_t *to = g->away[c][row >> vs & 3];
+        const int vs = mean_vshift(j, c);
 
         if (vs && row % 2)
             continue;
-        if (j->words)
-            mean_subtract_words(to + at, mean_word_row(j, c, row >> vs) + at,
-                                mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
-        else
-            mean_subtract(to + at, mean_raw_row(j, c, row >> vs) + at,
-                          mean_p_row(j, g, c, row >> vs) + at, 2 * (end - MEAN_FROM) >> hs);
-        mean_pad_samples(j, c, to);
-        if (hs)
-            mean_across_singles(g->across[c][row >> vs & 3], to, end);
-        else
-            mean_across_pairs(g->across[c][row >> vs & 3], to, end);
+        mean_make_still_row(j, c, row >> vs);
+        mean_make_moved_row(j, c, row >> vs, still, moved);
     }
 }
 
@@ -80,13 +134,13 @@ static inline struct mean_rows4 mean_rows4(const struct mean_job *j, int compone
 }
 
 /* 8192 times E, of one component: rows weighed 1 3 3 1. The sums are exact. */
-static inline void mean_down(float *restrict to, float (*ring)[MEAN_LINE], struct mean_rows4 rows,
-                             int end)
+MEAN_INLINE void mean_down(float *restrict to, float (*ring)[MEAN_LINE], struct mean_rows4 rows,
+                           struct mean_parts tiles)
 {
     const float *a = ring[rows.at[0]], *b = ring[rows.at[1]];
     const float *c = ring[rows.at[2]], *d = ring[rows.at[3]];
 
-    MEAN_COLUMNS to[i] = (a[i] + d[i]) + 3.0F * (b[i] + c[i]);
+    MEAN_COLUMNS(tiles) to[i] = (a[i] + d[i]) + 3.0F * (b[i] + c[i]);
 }
 
 /* The squared length of vectors whose products of Y, U and V were added up. */
@@ -133,14 +187,14 @@ struct mean_rows2 {
 };
 
 /* The sum of |e|^2 over the samples of a cell: chroma with one column, two, or none. */
-static inline void mean_squares_shared(float *restrict to, const struct mean_rows2 rows[3],
-                                       const struct mean_form *form, int end)
+MEAN_INLINE void mean_squares_shared(float *restrict to, const struct mean_rows2 rows[3],
+                                     const struct mean_form *form, struct mean_parts tiles)
 {
     const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
     const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
     const struct mean_form f = *form;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
         const float u0 = u[i], u1 = s[i], v0 = v[i], v1 = t[i], both = y.a + y.b;
@@ -160,25 +214,25 @@ static inline float mean_square_of_pairs(const struct mean_form *f, struct mean_
                        u.a * u.a + u.b * u.b, u.a * v.a + u.b * v.b, v.a * v.a + v.b * v.b);
 }
 
-static inline void mean_squares_own(float *restrict to, const struct mean_rows2 rows[3],
-                                    const struct mean_form *form, int end)
+MEAN_INLINE void mean_squares_own(float *restrict to, const struct mean_rows2 rows[3],
+                                  const struct mean_form *form, struct mean_parts tiles)
 {
     const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
     const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
     const struct mean_form f = *form;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     to[i] =
         mean_square_of_pairs(&f, mean_pair(p + 2 * i), mean_pair(u + 2 * i), mean_pair(v + 2 * i)) +
         mean_square_of_pairs(&f, mean_pair(q + 2 * i), mean_pair(s + 2 * i), mean_pair(t + 2 * i));
 }
 
-static inline void mean_squares_grey(float *restrict to, const struct mean_rows2 *rows, float by,
-                                     int end)
+MEAN_INLINE void mean_squares_grey(float *restrict to, const struct mean_rows2 *rows, float by,
+                                   struct mean_parts tiles)
 {
     const int16_t *p = rows->above, *q = rows->below;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
 
@@ -186,21 +240,20 @@ static inline void mean_squares_grey(float *restrict to, const struct mean_rows2
     }
 }
 
-static inline void mean_box3(float *restrict to, const float *from, int end)
+MEAN_INLINE void mean_box3(float *restrict to, const float *from, struct mean_parts tiles)
 {
-    MEAN_COLUMNS to[i] = (from[i - 1] + from[i + 1]) + from[i];
+    MEAN_COLUMNS(tiles) to[i] = (from[i - 1] + from[i + 1]) + from[i];
 }
 
 /* From 8192 times Y, U, V to (Y1, U1, V1). */
-static inline void mean_axes(const struct mean_job *j, float *restrict y, float *restrict u,
-                             float *restrict v)
+MEAN_INLINE void mean_axes(const struct mean_job *j, float *restrict y, float *restrict u,
+                           float *restrict v, struct mean_parts tiles)
 {
-    const int end = mean_end(j);
     const float by = 1.0F / 8192.0F;
     const float a = by * (float)j->axes.a, b = by * (float)j->axes.b, c = by * (float)j->axes.c;
     const float d = by * (float)j->axes.d, e = by * (float)j->axes.e, f = by * (float)j->axes.f;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         y[i] = a * y[i] + (b * u[i] + c * v[i]);
         u[i] = d * u[i] + e * v[i];
@@ -208,50 +261,42 @@ static inline void mean_axes(const struct mean_job *j, float *restrict y, float 
     }
 }
 
-static inline void mean_axis_of_grey(const struct mean_job *j, float *y)
+MEAN_INLINE void mean_axis_of_grey(const struct mean_job *j, float *y, struct mean_parts tiles)
 {
-    const int end = mean_end(j);
     const float a = 1.0F / 8192.0F * (float)j->axes.a;
 
-    MEAN_COLUMNS y[i] *= a;
+    MEAN_COLUMNS(tiles) y[i] *= a;
 }
 
 /* Less |E|^2 of a cell for each of its samples. */
-static inline void mean_take_squares(float *restrict square, float (*mean)[MEAN_LINE],
-                                     int components, int end)
+MEAN_INLINE void mean_take_squares(float *restrict square, float (*mean)[MEAN_LINE], int components,
+                                   struct mean_parts tiles)
 {
     const float *restrict a = mean[0], *restrict b = mean[1], *restrict c = mean[2];
 
     if (components == 1)
-        MEAN_COLUMNS square[i] -= 4.0F * (a[i] * a[i]);
+        MEAN_COLUMNS(tiles) square[i] -= 4.0F * (a[i] * a[i]);
     else
-        MEAN_COLUMNS square[i] -= 4.0F * (a[i] * a[i] + (b[i] * b[i] + c[i] * c[i]));
+        MEAN_COLUMNS(tiles) square[i] -= 4.0F * (a[i] * a[i] + (b[i] * b[i] + c[i] * c[i]));
 }
 
-/* nu2 of all rows up to @row. */
+/* nu2 of row @row, and what E may be at most. */
 static inline void mean_make_noise(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
-    struct mean_scratch *w = j->scratch;
+    const uint8_t *bright = mean_brightness_row(j, row);
+    float *restrict noise = j->scratch->noise[row & 15], *restrict most = j->scratch->most;
 
-    for (; w->next_noise <= row; w->next_noise++) {
-        const uint8_t *bright = mean_brightness_row(j, w->next_noise);
-        float *noise = w->noise[w->next_noise & 15];
-
-        MEAN_COLUMNS noise[i] = j->variance[bright[i]];
-    }
+    for (int i = MEAN_FROM; i < end; i++)
+        noise[i] = j->variance[bright[i]];
+    for (int i = MEAN_FROM; i < end; i++)
+        most[i] = 64.0F * 2.5F * sqrtf(noise[i]);
 }
 
-/* What E may be at most, in 1/64. */
-static inline void mean_make_most(float *restrict most, const float *restrict noise, int end)
+MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e,
+                            const float *restrict most, struct mean_parts tiles)
 {
-    MEAN_COLUMNS most[i] = 64.0F * 2.5F * sqrtf(noise[i]);
-}
-
-static inline void mean_clamp(int16_t *restrict to, const float *restrict e,
-                              const float *restrict most, int end)
-{
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const float v = 64.0F * e[i], low = v < -most[i] ? -most[i] : v;
 
@@ -260,37 +305,35 @@ static inline void mean_clamp(int16_t *restrict to, const float *restrict e,
 }
 
 /* E, clamped too, and what |e|^2 has more, of a row of cells. */
-static inline void mean_make_cells(const struct mean_job *j, struct mean_guess *g, int row)
+MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g, int row,
+                                 struct mean_parts tiles)
 {
-    const int end = mean_end(j);
     const int components = format_table[j->x.format].components;
     float(*mean)[MEAN_LINE] = g->mean[row & 3];
-    float *square = j->scratch->line[0], *most = j->scratch->line[1];
+    float *square = j->scratch->line;
     const struct mean_form form = mean_form(j);
     struct mean_rows2 rows[3];
 
     for (int c = 0; c < components; c++) {
         const struct mean_rows4 around = mean_rows4(j, c, row);
 
-        mean_down(mean[c], g->across[c], around, end);
+        mean_down(mean[c], g->across[c], around, tiles);
         rows[c].above = g->away[c][around.at[1]];
         rows[c].below = g->away[c][around.at[2]];
     }
     if (components == 1)
-        mean_squares_grey(square, rows, form.yy, end);
+        mean_squares_grey(square, rows, form.yy, tiles);
     else if (mean_hshift(j, 1))
-        mean_squares_shared(square, rows, &form, end);
+        mean_squares_shared(square, rows, &form, tiles);
     else
-        mean_squares_own(square, rows, &form, end);
+        mean_squares_own(square, rows, &form, tiles);
     if (components == 1)
-        mean_axis_of_grey(j, mean[0]);
+        mean_axis_of_grey(j, mean[0], tiles);
     else
-        mean_axes(j, mean[0], mean[1], mean[2]);
-    mean_take_squares(square, mean, components, end);
+        mean_axes(j, mean[0], mean[1], mean[2], tiles);
+    mean_take_squares(square, mean, components, tiles);
     mean_pad_cells(j, square, 1);
-    mean_box3(g->rest[row & 7], square, end);
-    mean_make_noise(j, row);
-    mean_make_most(most, j->scratch->noise[row & 15], end);
+    mean_box3(g->rest[row & 7], square, tiles);
     for (int c = 0; c < components; c++)
-        mean_clamp(g->clamped[row & 7][c], mean[c], most, end);
+        mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->most, tiles);
 }

@@ -5,41 +5,43 @@
 
 #include "engine/simd/time/mean_cells.h"
 
-static inline void mean_exchange(int32_t *restrict sum, const int16_t *restrict in,
-                                 const int16_t *restrict out, int end)
+MEAN_INLINE void mean_exchange(int32_t *restrict sum, const int16_t *restrict in,
+                               const int16_t *restrict out, struct mean_parts tiles)
 {
-    MEAN_COLUMNS sum[i] += in[i] - out[i];
+    MEAN_COLUMNS(tiles) sum[i] += in[i] - out[i];
 }
 
-static inline void mean_add(int32_t *restrict sum, const int16_t *restrict in, int end)
+MEAN_INLINE void mean_add(int32_t *restrict sum, const int16_t *restrict in,
+                          struct mean_parts tiles)
 {
-    MEAN_COLUMNS sum[i] += in[i];
+    MEAN_COLUMNS(tiles) sum[i] += in[i];
 }
 
-/* The sums over 7 rows go on to @row. */
-static inline void mean_sum_rows(const struct mean_job *j, struct mean_guess *g, int row)
+MEAN_INLINE void mean_clear(int32_t *restrict sum, struct mean_parts tiles)
 {
-    const int end = mean_end(j);
+    MEAN_COLUMNS(tiles) sum[i] = 0;
+}
+
+/* The sums over 7 rows go on to @row in parts that are @summed so far, and begin in @fresh ones. */
+MEAN_INLINE void mean_sum_rows(const struct mean_job *j, struct mean_guess *g, int row,
+                               struct mean_parts summed, struct mean_parts fresh)
+{
     const int rows = mean_rows(j);
     const int out = frame_nearest(row - 4, rows), in = frame_nearest(row + 3, rows);
 
     for (int c = 0; c < format_table[j->x.format].components; c++) {
-        if (g->summed) {
-            mean_exchange(g->sum[c], g->clamped[in & 7][c], g->clamped[out & 7][c], end);
-        } else {
-            memset(g->sum[c], 0, sizeof(g->sum[c]));
-            for (int y = row - 3; y <= row + 3; y++)
-                mean_add(g->sum[c], g->clamped[frame_nearest(y, rows) & 7][c], end);
-        }
+        mean_exchange(g->sum[c], g->clamped[in & 7][c], g->clamped[out & 7][c], summed);
+        mean_clear(g->sum[c], fresh);
+        for (int y = row - 3; y <= row + 3; y++)
+            mean_add(g->sum[c], g->clamped[frame_nearest(y, rows) & 7][c], fresh);
         mean_pad_sums(j, g->sum[c], 3);
     }
-    g->summed = true;
 }
 
 /* C from sums over rows. */
-static inline void mean_box7(float *restrict to, const int32_t *sum, int end)
+MEAN_INLINE void mean_box7(float *restrict to, const int32_t *sum, struct mean_parts tiles)
 {
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const int32_t left = sum[i - 3] + sum[i - 2] + sum[i - 1];
         const int32_t right = sum[i + 1] + sum[i + 2] + sum[i + 3];
@@ -48,26 +50,26 @@ static inline void mean_box7(float *restrict to, const int32_t *sum, int end)
     }
 }
 
-/* m, but 1/2 where that is 0. */
-static inline float mean_frames(uint8_t m)
+/* m, from how it is stored. */
+static inline void mean_make_frames(float *restrict to, const uint8_t *restrict m, int end)
 {
-    return m ? mean_count_frames(m) : 0.5F;
+    for (int i = MEAN_FROM; i < end; i++)
+        to[i] = m[i] ? mean_count_frames(m[i]) : 0.0F;
 }
 
 /* L from C, in its place, and |E - L|^2. */
-static inline __attribute__((always_inline)) void
-mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE], float *restrict fit,
-                float (*mean)[MEAN_LINE], const float *restrict noise, const uint8_t *restrict m,
-                const int components)
+MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE],
+                                 float *restrict fit, float (*mean)[MEAN_LINE],
+                                 const float *restrict noise, const float *restrict m,
+                                 struct mean_parts tiles, const int components)
 {
-    const int end = mean_end(j);
     const float factor = j->light;
     float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
-        const float frames = mean_frames(m[i]);
+        const float frames = m[i] > 0.5F ? m[i] : 0.5F;
         const float c1 = components == 3 ? l1[i] : 0.0F, c2 = components == 3 ? l2[i] : 0.0F;
         const float square = l0[i] * l0[i] + (c1 * c1 + c2 * c2);
         const float over = (square > 1e-9F ? square : 1e-9F) * frames;
@@ -88,52 +90,103 @@ mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE], float *rest
     }
 }
 
-static inline void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int row)
+/* L and |E - L|^2, once sums over rows are there. */
+MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int row,
+                               struct mean_parts tiles)
 {
-    const int end = mean_end(j);
-    struct mean_scratch *w = j->scratch;
-    float(*light)[MEAN_LINE] = g->light[row & 1], (*mean)[MEAN_LINE] = g->mean[row & 3];
     const int components = format_table[j->x.format].components;
-    const float *noise = w->noise[row & 15];
-    const uint8_t *m = mean_m_row(j, g, row);
+    float(*light)[MEAN_LINE] = g->light[row & 1], (*mean)[MEAN_LINE] = g->mean[row & 3];
+    float *fit = j->scratch->line;
+    const float *noise = j->scratch->noise[row & 15], *m = g->frames[row & 3];
 
-    mean_sum_rows(j, g, row);
     for (int c = 0; c < components; c++)
-        mean_box7(light[c], g->sum[c], end);
+        mean_box7(light[c], g->sum[c], tiles);
     if (components == 3)
-        mean_take_light(j, light, w->line[0], mean, noise, m, 3);
+        mean_take_light(j, light, fit, mean, noise, m, tiles, 3);
     else
-        mean_take_light(j, light, w->line[0], mean, noise, m, 1);
-    mean_pad_cells(j, w->line[0], 1);
-    mean_box3(g->fit[row & 3], w->line[0], end);
+        mean_take_light(j, light, fit, mean, noise, m, tiles, 1);
+    mean_pad_cells(j, fit, 1);
+    mean_box3(g->fit[row & 3], fit, tiles);
 }
 
-/* Makes all that row @y of cells of a guess needs. */
-static inline void mean_reach(const struct mean_job *j, struct mean_guess *g, int y)
+/* m of the second guess: that of the first where nothing moved. */
+static inline void mean_make_moved_frames(const struct mean_job *j, int row)
+{
+    struct mean_guess *g = &j->scratch->moved;
+    const uint8_t *from = mean_m_row(j, &j->scratch->still, row);
+    uint8_t *m = g->m[row & 15];
+    const struct mean_parts still = mean_list_still(j, MEAN_FITS, row);
+
+    for (int i = 0; i < still.n; i++)
+        memcpy(m + still.at[i], from + still.at[i], MEAN_TILE);
+    mean_make_frames(g->frames[row & 3], m, mean_end(j));
+}
+
+static inline void mean_make_still_fit(const struct mean_job *j, int row)
+{
+    struct mean_guess *g = &j->scratch->still;
+    const struct mean_parts all = mean_all(j), none = {0, all.width, all.at};
+
+    mean_make_frames(g->frames[row & 3], mean_m_row(j, g, row), mean_end(j));
+    mean_sum_rows(j, g, row, g->summed ? all : none, g->summed ? none : all);
+    g->summed = UINT64_MAX; /* all */
+    mean_make_fit(j, g, row, all);
+}
+
+static inline void mean_make_moved_fit(const struct mean_job *j, int row)
+{
+    struct mean_scratch *w = j->scratch;
+    struct mean_guess *g = &w->moved;
+    const uint64_t needed = mean_needed(j, MEAN_SUMS, row);
+    const struct mean_parts summed = mean_list(&w->some, needed & g->summed);
+    const struct mean_parts fresh = mean_list(&w->others, needed & ~g->summed);
+
+    g->summed = needed;
+    if (!needed)
+        return;
+    mean_sum_rows(j, g, row, summed, fresh);
+    mean_make_moved_frames(j, row);
+    mean_make_fit(j, g, row, mean_list(&w->some, mean_needed(j, MEAN_FITS, row)));
+}
+
+/* Begins where row @y is the first. */
+static inline void mean_begin(const struct mean_job *j, int y)
+{
+    struct mean_scratch *w = j->scratch;
+
+    w->next_fit = y > 1 ? y - 1 : 0;
+    w->next_cells = w->next_fit > 3 ? w->next_fit - 3 : 0;
+    w->next_row = w->next_cells > 1 ? 2 * w->next_cells - 2 : 0;
+    w->next_motion = w->next_block = w->next_row / MOTION_BLOCK;
+    w->still.summed = w->moved.summed = 0;
+}
+
+/* Makes all that row @y of cells of both guesses needs. */
+static inline void mean_reach(const struct mean_job *j, int y)
 {
     const int last = mean_rows(j) - 1, goal = y < last ? y + 1 : last;
+    struct mean_scratch *w = j->scratch;
+    struct mean_tiles tiles;
 
-    if (y - 1 > g->next_fit + 3) {
-        g->next_fit = y > 1 ? y - 1 : 0;
-        g->next_cells = g->next_fit > 3 ? g->next_fit - 3 : 0;
-        g->next_row = g->next_cells > 1 ? 2 * g->next_cells - 2 : 0;
-        g->next_block = g->next_row / MOTION_BLOCK;
-        g->summed = false;
-    }
-    for (; g->next_fit <= goal; g->next_fit++) {
-        const int cells = g->next_fit + 3 < last ? g->next_fit + 3 : last;
+    mean_make_motion(j, y);
+    for (; w->next_fit <= goal; w->next_fit++) {
+        const int cells = w->next_fit + 3 < last ? w->next_fit + 3 : last;
 
-        for (; g->next_cells <= cells; g->next_cells++) {
-            const int row = frame_nearest(2 * g->next_cells + 2, j->x.height);
+        for (; w->next_cells <= cells; w->next_cells++) {
+            const int row = frame_nearest(2 * w->next_cells + 2, j->x.height);
 
-            for (; g->next_row <= row; g->next_row++) {
-                if (g == &j->scratch->moved && g->next_row / MOTION_BLOCK >= g->next_block)
-                    mean_predict_blocks(j, g, g->next_block++);
-                mean_make_row(j, g, g->next_row);
+            for (; w->next_row <= row; w->next_row++) {
+                if (w->next_row / MOTION_BLOCK >= w->next_block)
+                    mean_predict_blocks(j, &w->moved, w->next_block++);
+                mean_make_row(j, w->next_row);
             }
-            mean_make_cells(j, g, g->next_cells);
+            mean_make_noise(j, w->next_cells);
+            mean_make_cells(j, &w->still, w->next_cells, mean_all(j));
+            mean_make_cells(j, &w->moved, w->next_cells,
+                            mean_list(&tiles, mean_needed(j, MEAN_CELLS, w->next_cells)));
         }
-        mean_make_fit(j, g, g->next_fit);
+        mean_make_still_fit(j, w->next_fit);
+        mean_make_moved_fit(j, w->next_fit);
     }
 }
 
@@ -152,11 +205,12 @@ static inline struct mean_rows3 mean_rows3(const struct mean_job *j, float (*rin
 /* s of the blocks of row @y. */
 static inline void mean_make_slack(const struct mean_job *j, int y)
 {
-    const int end = mean_end(j);
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+    const int end = mean_end(j);
     float *slack = j->scratch->slack;
 
-    MEAN_COLUMNS slack[i] = j->slack;
+    for (int i = MEAN_FROM; i < end; i++)
+        slack[i] = j->slack;
     for (int x = j->left; x < j->right && j->vectors; x += MOTION_BLOCK) {
         const struct motion_vector v = j->vectors[2 * y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
 
@@ -166,31 +220,30 @@ static inline void mean_make_slack(const struct mean_job *j, int y)
 }
 
 /* D, R and n' of row @y. */
-static inline void mean_believe(const struct mean_job *j, struct mean_guess *g, int y)
+MEAN_INLINE void mean_believe(const struct mean_job *j, struct mean_guess *g, int y,
+                              struct mean_parts tiles)
 {
-    const int end = mean_end(j);
     const struct mean_rows3 fit = mean_rows3(j, g->fit, 3, y);
     const struct mean_rows3 rest = mean_rows3(j, g->rest, 7, y);
     const float *restrict a = fit.above, *restrict b = fit.at, *restrict c = fit.below;
     const float *restrict p = rest.above, *restrict q = rest.at, *restrict r = rest.below;
     const float *restrict noise = j->scratch->noise[y & 15], *restrict slack = j->scratch->slack;
-    const uint8_t *restrict m = mean_m_row(j, g, y);
+    const float *restrict m = g->frames[y & 3];
     const float share = 1.0F / j->share;
     float *restrict ret_d = g->d, *restrict ret_r = g->r, *restrict ret_n = g->n;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
-        const float frames = mean_frames(m[i]), per = 1.0F / (9.0F * noise[i]);
+        const float frames = m[i] > 0.5F ? m[i] : 0.5F, per = 1.0F / (9.0F * noise[i]);
         const float base = (1.0F + 1.0F / frames) * slack[i];
         const float fits = ((a[i] + c[i]) + b[i]) * per;
         const float misses = fits + ((p[i] + r[i]) + q[i]) * (0.25F * per);
         const float over_d = fits * share - 1.5F * base, over_r = misses - 2.0F * base;
         const float doubt =
             0.8F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
-        const float n = m[i] ? frames : 0.0F;
 
         ret_d[i] = fits;
         ret_r[i] = misses;
-        ret_n[i] = n / (1.0F + n * doubt);
+        ret_n[i] = m[i] / (1.0F + m[i] * doubt);
     }
 }

@@ -2,10 +2,8 @@
 /* Where the rows of a strip are. A row is a pointer to where its line begins. */
 #include "engine/simd/time/mean.h"
 
-/* What is computed of a line of cells. */
-#define MEAN_COLUMNS for (int i = MEAN_FROM; i < end; i++)
-
-/* Where that ends: whole vectors of every kind, and 8 cells more than the strip has. */
+/* What is computed of a line of cells ends here: 8 cells more than the strip has, in whole vectors.
+ */
 static inline int mean_end(const struct mean_job *j)
 {
     return MEAN_FROM + ((j->right - j->left) / 2 + 16 + 31) / 32 * 32;

@@ -1,9 +1,10 @@
 #pragma once
-/* Step 1 of engine/time/average.h: what the frame before has along the motion. Neighbouring blocks
- * that moved alike are worked on together. */
+/* Step 1 of engine/time/average.h: what the frame before has along the motion, of tiles in which
+ * any block moved; where none did, both guesses are the same. Neighbouring blocks that moved alike
+ * are worked on together. */
 #include <string.h>
 
-#include "engine/simd/time/mean_lines.h"
+#include "engine/simd/time/mean_tiles.h"
 
 #define MEAN_MIDDLE 16384 /* of levels: what a cubic makes of levels less this fits 16 bits */
 #define MEAN_WHITE (255 * 128)
@@ -191,16 +192,20 @@ static inline void mean_predict_blocks(const struct mean_job *j, struct mean_gue
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const int first = j->left / MOTION_BLOCK - 2, last = (j->right - 1) / MOTION_BLOCK + 2;
     const int end = last < cols ? last + 1 : cols;
+    const uint64_t moves = j->vectors ? j->scratch->moves[row & 7] : 0;
+    struct mean_run run;
 
-    for (int col = first < 0 ? 0 : first; col < end;) {
+    for (int col = first < 0 ? 0 : first; col < end && moves; col += run.n) {
         const struct motion_vector *v = &j->vectors[row * cols + col];
-        struct mean_run run = {.col = col, .n = 1, .row = row, .v = *v};
 
-        while (col + run.n < end && v[run.n].x == v->x && v[run.n].y == v->y)
+        run = (struct mean_run){.col = col, .n = 1, .row = row, .v = *v};
+        if (!(moves & mean_tile(mean_column(j, col))))
+            continue;
+        while (col + run.n < end && v[run.n].x == v->x && v[run.n].y == v->y &&
+               moves & mean_tile(mean_column(j, col + run.n)))
             run.n++;
         for (int c = 0; c < format_table[j->x.format].components; c++)
             mean_predict_component(j, g, c, &run);
         mean_predict_counts(j, g, &run);
-        col += run.n;
     }
 }

@@ -16,9 +16,8 @@ static inline float mean_exp2(float x)
 }
 
 /* f of row @y. */
-static inline void mean_choose(const struct mean_job *j, int y)
+MEAN_INLINE void mean_choose(const struct mean_job *j, int y, struct mean_parts tiles)
 {
-    const int end = mean_end(j);
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const struct motion_vector *v = j->vectors + 2 * y / MOTION_BLOCK * cols;
     struct mean_scratch *w = j->scratch;
@@ -27,7 +26,7 @@ static inline void mean_choose(const struct mean_job *j, int y)
     float *restrict f = w->f;
     const float log2e = 1.44269504F, slope = 3.0F * log2e / j->share;
 
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const float x = slope * (d1[i] - d0[i]) + (2.0F * (r1[i] - r0[i]) + 1.0F) * log2e;
         const float some = 1.0F / (1.0F + mean_exp2(x < -60.0F ? -60.0F : x > 60.0F ? 60.0F : x));
@@ -40,25 +39,25 @@ static inline void mean_choose(const struct mean_job *j, int y)
 }
 
 /* n' and L of both guesses to those of the first. */
-static inline void mean_mix(float *restrict to, const float *restrict from, const float *restrict f,
-                            int end)
+MEAN_INLINE void mean_mix(float *restrict to, const float *restrict from, const float *restrict f,
+                          struct mean_parts tiles)
 {
-    MEAN_COLUMNS to[i] += f[i] * (from[i] - to[i]);
+    MEAN_COLUMNS(tiles) to[i] += f[i] * (from[i] - to[i]);
 }
 
 /* L from the axes to Y, U, V. */
 static inline void mean_light_to_levels(const struct mean_job *j, float (*light)[MEAN_LINE])
 {
-    const int end = mean_end(j);
+    const struct mean_parts tiles = mean_all(j);
     const float a = (float)(1.0 / j->axes.a), b = (float)j->axes.b, c = (float)j->axes.c;
     const float d = (float)(1.0 / j->axes.d), e = (float)j->axes.e, f = (float)(1.0 / j->axes.f);
     float *restrict y = light[0], *restrict u = light[1], *restrict v = light[2];
 
     if (format_table[j->x.format].components == 1) {
-        MEAN_COLUMNS y[i] *= a;
+        MEAN_COLUMNS(tiles) y[i] *= a;
         return;
     }
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         v[i] = v[i] * f;
         u[i] = (u[i] - e * v[i]) * d;
@@ -76,19 +75,20 @@ static inline void mean_store_counts(uint8_t *restrict to, const float *restrict
 }
 
 /* What is kept of P, n' / (n' + 1), in 1/32768. */
-static inline void mean_make_keep(float *restrict keep, int16_t *restrict to,
-                                  const float *restrict n, int end)
+MEAN_INLINE void mean_make_keep(float *restrict keep, int16_t *restrict to, const float *restrict n,
+                                struct mean_parts tiles)
 {
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         keep[i] = n[i] / (n[i] + 1.0F);
         to[i] = (int16_t)(int32_t)(keep[i] * 32768.0F + 0.5F);
     }
 }
 
-static inline void mean_make_blend(int16_t *restrict to, const float *restrict f, int end)
+MEAN_INLINE void mean_make_blend(int16_t *restrict to, const float *restrict f,
+                                 struct mean_parts tiles)
 {
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const float v = f[i] * 32768.0F + 0.5F;
 
@@ -97,10 +97,10 @@ static inline void mean_make_blend(int16_t *restrict to, const float *restrict f
 }
 
 /* What is kept of L, in 1/128. */
-static inline void mean_make_light(int16_t *restrict to, const float *restrict light,
-                                   const float *restrict keep, int end)
+MEAN_INLINE void mean_make_light(int16_t *restrict to, const float *restrict light,
+                                 const float *restrict keep, struct mean_parts tiles)
 {
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const float v = light[i] * keep[i] * 128.0F;
         const float low = v > -32767.0F ? v : -32767.0F;
@@ -110,9 +110,10 @@ static inline void mean_make_light(int16_t *restrict to, const float *restrict l
 }
 
 /* Each number twice. */
-static inline void mean_double(int16_t *restrict to, const int16_t *restrict from, int end)
+MEAN_INLINE void mean_double(int16_t *restrict to, const int16_t *restrict from,
+                             struct mean_parts tiles)
 {
-    MEAN_COLUMNS
+    MEAN_COLUMNS(tiles)
     {
         const uint32_t one = (uint16_t)from[i], both = one << 16 | one;
 
@@ -127,9 +128,9 @@ struct mean_mixture {
 };
 
 /* H = x + keep (P - x) + light: x itself where nothing is kept. @x: bytes, or @words. */
-static inline __attribute__((always_inline)) void
-mean_store_row(uint16_t *restrict to, const void *restrict x, const struct mean_mixture *from,
-               int n, const bool moved, const bool words)
+MEAN_INLINE void mean_store_row(uint16_t *restrict to, const void *restrict x,
+                                const struct mean_mixture *from, int n, const bool moved,
+                                const bool words)
 {
     const uint16_t *restrict p = from->still, *restrict q = from->moved;
     const int16_t *restrict keep = from->keep, *restrict blend = from->blend;
@@ -176,33 +177,34 @@ static inline void mean_store_samples(const struct mean_job *j, int component, i
         mean_store_row(to, x, &from, n, false, false);
 }
 
-/* All of row @y, of which D, n' and L are there. */
-static inline void mean_store(const struct mean_job *j, int y, bool moved)
+/* All of row @y, of which D, n' and L are there, those of the second guess in tiles that @moved. */
+MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts moved)
 {
-    const int end = mean_end(j);
     const int components = format_table[j->x.format].components;
     struct mean_scratch *w = j->scratch;
-    float(*light)[MEAN_LINE] = w->still.light[y & 1], *keep = w->line[0];
+    float(*light)[MEAN_LINE] = w->still.light[y & 1], *keep = w->line;
 
-    if (moved) {
-        mean_choose(j, y);
-        mean_mix(w->still.n, w->moved.n, w->f, end);
+    if (moved.n) {
+        mean_choose(j, y, moved);
+        mean_mix(w->still.n, w->moved.n, w->f, moved);
         for (int c = 0; c < components; c++)
-            mean_mix(light[c], w->moved.light[y & 1][c], w->f, end);
-        mean_make_blend(w->blend, w->f, end);
-        mean_double(w->blend_pairs, w->blend, end);
+            mean_mix(light[c], w->moved.light[y & 1][c], w->f, moved);
+        memset(w->blend_pairs, 0, sizeof(w->blend_pairs));
+        memset(w->blend, 0, sizeof(w->blend));
+        mean_make_blend(w->blend, w->f, moved);
+        mean_double(w->blend_pairs, w->blend, moved);
     }
     mean_light_to_levels(j, light);
     mean_store_counts(levels_counts(j->now, y) + j->left / 2, w->still.n + MEAN_EDGE, j->frames,
                       (j->right - j->left) / 2);
-    mean_make_keep(keep, w->keep, w->still.n, end);
-    mean_double(w->keep_pairs, w->keep, end);
+    mean_make_keep(keep, w->keep, w->still.n, mean_all(j));
+    mean_double(w->keep_pairs, w->keep, mean_all(j));
     for (int c = 0; c < components; c++) {
-        mean_make_light(w->light[c], light[c], keep, end);
+        mean_make_light(w->light[c], light[c], keep, mean_all(j));
         if (!mean_hshift(j, c))
-            mean_double(w->light_pairs[c], w->light[c], end);
+            mean_double(w->light_pairs[c], w->light[c], mean_all(j));
         for (int row = 2 * y; row < 2 * y + 2 && row < j->x.height; row++)
             if (!mean_vshift(j, c) || row % 2 == 0)
-                mean_store_samples(j, c, row >> mean_vshift(j, c), moved);
+                mean_store_samples(j, c, row >> mean_vshift(j, c), moved.n > 0);
     }
 }
