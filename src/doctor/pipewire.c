@@ -6,13 +6,21 @@
 #include "doctor/checkup.h"
 #include "pipewire/nodes.h"
 
+static void explain_absence(const struct checkup *c)
+{
+    if (system_has(c, "/usr/bin/apt-get") && !system_has(c, "/usr/bin/pipewire"))
+        report_fix(c, "sudo apt-get install pipewire wireplumber, then log out and in again");
+    else if (!pipewire_has_folder())
+        report_fix(c, "log in as this user, not by su or sudo");
+    else
+        report_fix(c, "systemctl --user start pipewire wireplumber");
+}
+
 static void explain_error(const struct checkup *c, int r, const struct error *err)
 {
     if (r == -ENODEV) {
         report_note(c, "PipeWire does not run in this session: it has no cameras (pipewire:)");
-        report_fix(c, system_has(c, "/usr/bin/apt-get") && !system_has(c, "/usr/bin/pipewire")
-                          ? "sudo apt-get install pipewire wireplumber, then log out and in again"
-                          : "systemctl --user start pipewire wireplumber");
+        explain_absence(c);
     } else if (r == -ETIMEDOUT) {
         report_note(c, "PipeWire does not answer: it has no cameras (pipewire:)");
         report_fix(c, "systemctl --user restart pipewire wireplumber");

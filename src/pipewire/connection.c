@@ -123,6 +123,15 @@ static int look_for_descriptors(int fd)
     return r;
 }
 
+bool pipewire_has_folder(void)
+{
+    const char *const remote = getenv("PIPEWIRE_REMOTE");
+    const char *const own = getenv("PIPEWIRE_RUNTIME_DIR");
+    const char *const runtime = getenv("XDG_RUNTIME_DIR");
+
+    return (remote && *remote == '/') || (own && *own) || (runtime && *runtime);
+}
+
 int pipewire_connect(struct pipewire_connection *c, struct error *err)
 {
     sigset_t all, before;
@@ -143,9 +152,11 @@ int pipewire_connect(struct pipewire_connection *c, struct error *err)
         r = connect_core(c);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (r == -EHOSTDOWN || r == -ENOENT || r == -ECONNREFUSED)
-        return error_set(err, -ENODEV,
-                         "PipeWire does not run in this session: try systemctl --user start "
-                         "pipewire wireplumber");
+        return error_set(
+            err, -ENODEV, "PipeWire does not run in this session: %s",
+            pipewire_has_folder()
+                ? "try systemctl --user start pipewire wireplumber"
+                : "it has no XDG_RUNTIME_DIR, as after su or sudo; log in as this user");
     if (r == -ELIBACC)
         return error_set(err, r,
                          "cannot use PipeWire: its plugins are not installed (Debian's package is "

@@ -24,6 +24,9 @@ struct pipewire_connection {
     bool drained;             /* it did; guarded by the loop's lock */
 };
 
+/* Whether the environment says where the daemon's socket is. */
+bool pipewire_has_folder(void);
+
 /* @c: event_fd -1, the rest zeros. pipewire_disconnect is to follow even where this fails. -ENODEV:
  * no daemon runs. */
 int pipewire_connect(struct pipewire_connection *c, struct error *err);

@@ -147,6 +147,11 @@ note     PipeWire does not run in this session: it has no cameras (pipewire:)
     fix: sudo apt-get install pipewire wireplumber, then log out and in again
 END
     put usr/bin/pipewire
+    env -u XDG_RUNTIME_DIR "$under" "$root" >out
+    tells 'no session' <<'END'
+note     PipeWire does not run in this session: it has no cameras (pipewire:)
+    fix: log in as this user, not by su or sudo
+END
     status 0 'no daemon'
     tells 'no daemon' <<'END'
 note     PipeWire does not run in this session: it has no cameras (pipewire:)
