@@ -368,7 +368,7 @@ static void note_end(struct film *f)
         f->t_end_ns = FFMAX(f->t_end_ns, t_ns + av_rescale_q(f->packet->duration, base_of(f), ns));
 }
 
-static int write_packet(struct film *f, AVFormatContext *to)
+static int write_packet(struct film *f, AVFormatContext *to, struct video_output *out)
 {
     AVPacket *p = f->packet;
     struct film_place *place = place_of(f);
@@ -382,7 +382,7 @@ static int write_packet(struct film *f, AVFormatContext *to)
     if (p->dts != AV_NOPTS_VALUE)
         p->dts = av_sat_sub64(p->dts, start);
     av_packet_rescale_ts(p, base, to->streams[place->to]->time_base);
-    if (is_late(place, p->dts, to)) {
+    if (is_late(place, p->dts, to) || !video_output_take(out, p->size, false)) {
         av_packet_unref(p);
         return 0;
     }
@@ -391,7 +391,6 @@ static int write_packet(struct film *f, AVFormatContext *to)
     place->shown = place->shown || !(p->flags & AV_PKT_FLAG_DISCARD);
     p->stream_index = place->to;
     p->pos = -1;
-    f->n_bytes += p->size;
     r = av_interleaved_write_frame(to, p);
     if (r != AVERROR_INVALIDDATA)
         return r;
@@ -399,11 +398,11 @@ static int write_packet(struct film *f, AVFormatContext *to)
     return 0;
 }
 
-int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
+int film_copy(struct film *f, AVFormatContext *to, struct video_output *out, int64_t t_ns)
 {
     int r = 0;
 
-    while (r >= 0 && f->video) {
+    while (r >= 0 && f->video && !out->full) {
         const bool waited = f->waiting;
 
         f->waiting = false;
@@ -421,7 +420,7 @@ int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns)
         }
         if (t_ns != INT64_MAX && is_early(f, t_ns))
             return f->waiting = true, 0;
-        r = write_packet(f, to);
+        r = write_packet(f, to, out);
     }
     return r;
 }

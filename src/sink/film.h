@@ -4,6 +4,7 @@
 #include <libavcodec/packet.h>
 
 #include "video/input.h"
+#include "video/output.h"
 
 /* What becomes of a stream. */
 struct film_place {
@@ -21,7 +22,6 @@ struct film {
     bool waiting;       /* it is for later */
     int64_t t_end_ns;   /* of the sound so far */
     int cut;            /* what ended it before its end, a URL alone: the source tells of files */
-    int64_t n_bytes;    /* that were copied */
     uint64_t n_wild;    /* packets of sound that are left out: their times are no times */
     uint64_t n_damaged; /* packets that cannot be written */
     char left_out[128]; /* what the new film cannot hold, in words, or empty */
@@ -33,5 +33,6 @@ int film_open(struct film *f, const char *name, int stop_fd, AVFormatContext *to
               struct error *err);
 void film_close(struct film *f); /* accepts all zeros */
 
-/* Writes to @to what comes until @t_ns from the start, INT64_MAX for all. An error of libav. */
-int film_copy(struct film *f, AVFormatContext *to, int64_t t_ns);
+/* Writes to @to what comes until @t_ns from the start, INT64_MAX for all, as far as the file @out
+ * of it has room. An error of libav. */
+int film_copy(struct film *f, AVFormatContext *to, struct video_output *out, int64_t t_ns);

@@ -28,11 +28,6 @@
 #define LIVE_TICKS 60000        /* a second, for what comes live, and for MPEG-4 at most */
 #define DRAIN_NS (2 * NS_PER_S) /* after a stop, for what the encoder still holds */
 
-/* What the end of a film takes: titles and chapters, and a place in the index for each frame and
- * what is heard with it. */
-#define END_BYTES (1 << 15)
-#define END_BYTES_PER_FRAME 128
-
 static const AVRational ns = {1, 1000000000};
 
 struct video_sink {
@@ -54,7 +49,6 @@ struct video_sink {
     int64_t t_first_ns; /* of what comes live */
     int64_t first_pts, last_pts;
     uint64_t n_frames, n_written; /* of the second those that the encoder gave back */
-    int64_t n_bytes;              /* of these */
     bool failed;
     bool told; /* that there is no more room */
 };
@@ -69,17 +63,6 @@ static int fail(struct video_sink *v, int code, struct error *err)
     return error_set(err, code == AVERROR(ENOSPC) ? -ENOSPC : -EIO,
                      "cannot write frame %" PRIu64 " to %s: %s; %s", v->n_frames + 1, v->file,
                      av_make_error_string(why, sizeof(why), code), video_output_left(&v->out));
-}
-
-/* For what is to come even if no more frames do: what libav still holds of those, and the end. A
- * picture is all there or not at all. */
-static void reserve(struct video_sink *v)
-{
-    const int64_t held = v->n_bytes + v->film.n_bytes - v->out.size;
-
-    if (!v->single)
-        video_output_reserve(&v->out, END_BYTES + END_BYTES_PER_FRAME * (int64_t)v->n_written +
-                                          (held > 0 ? held : 0));
 }
 
 /* Of a film of fewer pictures than it codes in another order libx265 says when to decode them with
@@ -106,12 +89,10 @@ static int put_packet(struct video_sink *v)
     if (!p->duration && v->fps.num)
         p->duration = av_rescale_q(1, (AVRational){(int)v->fps.den, (int)v->fps.num}, base);
     p->dts = dts_of(v, p);
-    r = film_copy(&v->film, v->format, av_rescale_q(p->dts, base, ns));
+    r = film_copy(&v->film, v->format, &v->out, av_rescale_q(p->dts, base, ns));
     av_packet_rescale_ts(p, base, v->format->streams[0]->time_base);
-    v->n_bytes += p->size;
-    reserve(v);
-    if (v->out.full && v->n_written)
-        return r; /* what is kept for the end is less than many a packet takes */
+    if (!v->single && !video_output_take(&v->out, p->size, true) && v->n_written)
+        return r;
     v->n_written++;
     return r < 0 ? r : av_interleaved_write_frame(v->format, p);
 }
@@ -435,7 +416,7 @@ static int drain(struct video_sink *v, bool stopped)
         log_warning("%s lacks its last %" PRIu64 " frames: the encoder did not give them in time",
                     v->file, v->n_frames - v->n_written);
     if (r >= 0 && !v->out.full)
-        r = film_copy(&v->film, v->format, stopped ? t_last_ns : INT64_MAX);
+        r = film_copy(&v->film, v->format, &v->out, stopped ? t_last_ns : INT64_MAX);
     return r;
 }
 

@@ -13,8 +13,12 @@
 
 #define CHUNK (1 << 16) /* bytes that are written at once */
 #define CLAIM (1 << 20) /* bytes that are claimed at once where there are as many */
-#define MAX_LINKS 40    /* that lead to each other, as Linux has it */
-#define N_NAMES 1000    /* that are tried for the file beside */
+/* What the end of a film takes: titles and chapters, and a place in the index for each frame and
+ * what is heard with it. */
+#define END_BYTES (1 << 15)
+#define END_BYTES_PER_FRAME 128
+#define MAX_LINKS 40 /* that lead to each other, as Linux has it */
+#define N_NAMES 1000 /* that are tried for the file beside */
 
 /* Why a file of @size may not be, as an errno; or 0. */
 static int check_limit(int64_t size)
@@ -41,12 +45,21 @@ static int claim_bytes(struct video_output *out, int64_t n)
     return !fstatvfs(out->fd, &disk) && disk.f_bavail * disk.f_frsize < (uint64_t)n ? ENOSPC : 0;
 }
 
-void video_output_reserve(struct video_output *out, int64_t n)
+bool video_output_take(struct video_output *out, int size, bool picture)
 {
+    const int64_t held = out->n_taken + size - out->size;
+    const int64_t end = out->n_end + (picture ? END_BYTES_PER_FRAME : 0);
+    const int64_t n = END_BYTES + end + (held > 0 ? held : 0);
+
     if (!out->full)
         out->full = check_limit(out->size + n);
     if (!out->full && out->size + n > out->claimed && claim_bytes(out, n + CLAIM))
         out->full = claim_bytes(out, n);
+    if (out->full)
+        return false;
+    out->n_taken += size;
+    out->n_end = end;
+    return true;
 }
 
 #if LIBAVFORMAT_VERSION_MAJOR < 61

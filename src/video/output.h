@@ -12,7 +12,9 @@ struct video_output {
     int fd;
     int64_t at, size;    /* where the next bytes go, and how far the file goes */
     int64_t claimed;     /* how far the disk has given it space */
-    int full;            /* an errno: why a reserve was refused, so that it must end now; or 0 */
+    int64_t n_taken;     /* bytes of packets, which libav may still hold */
+    int64_t n_end;       /* of what comes after them all */
+    int full;            /* an errno: why a packet was refused, so that it must end now; or 0 */
     bool replaces;       /* there is such a file */
     char path[PATH_MAX]; /* of the file that it shall be; links are followed */
     char beside[PATH_MAX];
@@ -23,9 +25,10 @@ struct video_output {
  * -EINVAL: what is called @name is no file; -EEXIST: too much is left beside it. */
 int video_output_open(struct video_output *out, const char *name, struct error *err);
 
-/* Has the disk keep room for @n bytes behind those that are written, or sets full. What does so for
- * all that is still to come can end a file that fills the disk, without which it would not play. */
-void video_output_reserve(struct video_output *out, int64_t n);
+/* Has the disk keep room for a packet of @size bytes, a picture or not, for those that libav still
+ * holds, and for the end of the film, without which it would not play. False: there is none, so
+ * that it must end without that packet, and full is set. */
+bool video_output_take(struct video_output *out, int size, bool picture);
 
 /* The new file is whole and takes the name. @sync: once the disk has it. A negative errno: there is
  * no new file. */

@@ -379,5 +379,12 @@ END
     [ "$(wc -l <err)" = 2 ] && ! grep -q left err && ok || bad "progress without a terminal"
 }
 
+# The shape of samples is kept in pictures, too.
+test_shape() {
+    make -i film.mp4 -vf setsar=4/3 -frames:v 2 wide.mp4
+    run 0 "$bilatcam" -i wide.mp4 --frames 1 -o wide.png
+    says wide.png 4:3 stream=sample_aspect_ratio
+}
+
 run_tests
 summary
