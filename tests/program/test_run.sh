@@ -100,6 +100,14 @@ chmod +x top/build/bilatcam
 END
     run 0 env -u DISPLAY -u WAYLAND_DISPLAY top/tools/run
     expect err 'using the file bilatcam.y4m; to get one: sudo .*/tools/setup, or without root -o pipewire:$' 'no virtual camera'
+    fake ninja <<'END'
+printf '#!/bin/sh\necho wait = no\necho output = auto\necho +preview +pipewire\necho "ran $*"\n' >top/build/bilatcam
+END
+    run 0 env -u PIPEWIRE_RUNTIME_DIR DISPLAY=:7 "XDG_RUNTIME_DIR=$dir" top/tools/run --fps 7
+    expect out '^ran --preview -o null: .*--fps 7$' 'a window alone'
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$dir/pipewire-0"
+    run 0 env -u PIPEWIRE_RUNTIME_DIR DISPLAY=:7 "XDG_RUNTIME_DIR=$dir" top/tools/run --fps 7
+    expect out '^ran --preview -o pipewire: .*--fps 7$' 'a window and the camera of PipeWire'
 }
 
 [ ! -e /usr/bin/nvcc ] || skip "an nvcc in /usr/bin, which cannot be hidden"
