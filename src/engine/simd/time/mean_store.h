@@ -102,10 +102,10 @@ MEAN_INLINE void mean_make_light(int16_t *restrict to, const float *restrict lig
 {
     MEAN_COLUMNS(tiles)
     {
-        const float v = light[i] * keep[i] * 128.0F;
-        const float low = v > -32767.0F ? v : -32767.0F;
+        const int32_t v = (int32_t)(light[i] * keep[i] * 128.0F + 32768.5F), low = v > 1 ? v : 1;
+        const int32_t clamped = low < 65535 ? low : 65535;
 
-        to[i] = (int16_t)((int32_t)((low < 32767.0F ? low : 32767.0F) + 32768.5F) - 32768);
+        to[i] = (int16_t)(clamped - 32768);
     }
 }
 
@@ -127,7 +127,8 @@ struct mean_mixture {
     const int16_t *keep, *blend, *light; /* what is kept of P, f, and what is kept of L */
 };
 
-/* H = x + keep (P - x) + light: x itself where nothing is kept. @x: bytes, or @words. */
+/* H = x + keep (P - x) + light, in 0..LEVELS_MOST: x itself where nothing is kept. @x: bytes, or
+ * @words. */
 MEAN_INLINE void mean_store_row(uint16_t *restrict to, const void *restrict x,
                                 const struct mean_mixture *from, int n, const bool moved,
                                 const bool words)
@@ -142,12 +143,10 @@ MEAN_INLINE void mean_store_row(uint16_t *restrict to, const void *restrict x,
         const int16_t shift = moved ? mean_part((int16_t)(q[i] - p[i]), blend[i]) : 0;
         const int16_t away = (int16_t)(p[i] + shift - raw);
         const uint16_t level = (uint16_t)(raw + mean_part(away, keep[i]));
-        const uint16_t more = (uint16_t)(light[i] > 0 ? light[i] : 0);
-        const uint16_t less = (uint16_t)(light[i] < 0 ? -light[i] : 0);
-        const uint16_t sum = (uint16_t)(level + more);
-        const uint16_t most = sum < LEVELS_MOST ? sum : LEVELS_MOST;
+        const uint16_t most = (uint16_t)(LEVELS_MOST - light[i]);
+        const int16_t sum = (int16_t)((level < most ? level : most) + light[i]);
 
-        to[i] = (uint16_t)(most > less ? most - less : 0);
+        to[i] = (uint16_t)(sum > 0 ? sum : 0);
     }
 }
 
