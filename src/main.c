@@ -183,15 +183,21 @@ static int report(struct ending *e, bool forced)
     return exit_status;
 }
 
+/* While a snapshot is ended, and what became of it is told. */
+static pthread_mutex_t ending_snapshots = PTHREAD_MUTEX_INITIALIZER;
+
 /* Whether there was a snapshot to wait for, so that the rest may need its time now. */
 static bool end_snapshots(void)
 {
-    const int r = snapshots_end(SNAPSHOT_NS);
+    int r;
 
+    (void)pthread_mutex_lock(&ending_snapshots);
+    r = snapshots_end(SNAPSHOT_NS);
     if (r < 0)
         log_warning("no snapshot: it could not be written in %.1f s after the stop%s",
                     (double)(STOP_NS + SNAPSHOT_NS) / 1e9,
                     r == -ETIMEDOUT ? "; a file .bilatcam-* may be left in its folder" : "");
+    (void)pthread_mutex_unlock(&ending_snapshots);
     return r == 1 || r == -ECANCELED;
 }
 
@@ -342,6 +348,9 @@ static int filter_frames(const struct cli *cli, const struct settings *s)
     (void)pthread_detach(timer);
     status = open_and_run(cli, s, hangup_fd);
     (void)out_file_close(&ending.stats);
+    /* The program would end before that thread has told of a snapshot that it gave up. */
+    (void)pthread_mutex_lock(&ending_snapshots);
+    (void)pthread_mutex_unlock(&ending_snapshots);
     return status;
 }
 

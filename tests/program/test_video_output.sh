@@ -399,11 +399,13 @@ expect_not_ended() { kill -0 "$1" 2>/dev/null && ok || bad "the end does not wai
 # What takes longer than the end of others is waited for.
 test_slow_end() {
     [ -n "$slow_rename" ] || return 0
-    LD_PRELOAD=$slow_rename "$bilatcam" -i test: --size 64x48 -o slow.mkv 2>err &
+    LD_PRELOAD=$slow_rename SLOW_RENAME_UNTIL=$dir/until "$bilatcam" -i test: --size 64x48 -o slow.mkv 2>err &
     wait_until begun_slow && ok || bad "no film is being written"
     kill $!
+    wait_for err 'another signal ends it all' && ok || bad "nothing is told of a slow end"
+    touch until
     wait $! && ok || bad "status $? after a slow end"
-    expect err 'another signal ends it all' 'a slow end'
+    rm until
     [ -s slow.mkv ] && ok || bad "no film after a slow end"
     no_remains
 }
