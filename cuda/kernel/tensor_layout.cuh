@@ -98,8 +98,8 @@ static __host__ __device__ constexpr tensor_layout make_layout(const tile_use &u
  * filtered while the other is loaded. Where radii are small, four of half the size are as quick at
  * 1920x1080 and up to 4 % quicker at 3840x2160; where they are large, the halo of two small tiles
  * costs more than to wait for a single large one (2026-11, NVIDIA H200). Where rows of patches are
- * too few for the warps that a block may have, two warps share each, but not where the radius is
- * known, which makes up for it. */
+ * too few for the warps that a block may have, two warps share each, but not in kernels that know
+ * the radius. */
 static __host__ __device__ constexpr tensor_layout choose_layout(const tile_use &use,
                                                                  const shared_memory &memory)
 {
