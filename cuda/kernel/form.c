@@ -14,13 +14,23 @@ static bool has_tensor_cores(const char *device_name)
 
 /* Sums in single precision are as quick as those in half precision on GPUs that are made for
  * computing, and take twice as long on the others. */
-enum form form_for(int capability, const char *device_name)
+static enum form best_form(int capability, const char *device_name)
 {
     if (capability == 80 || (capability >= 90 && capability < 110))
         return FORM_BF16;
     if (capability > 75 || (capability == 75 && has_tensor_cores(device_name)))
         return FORM_F16;
     return FORM_NONE;
+}
+
+/* The bf16 form is compiled for those GPUs alone. */
+enum form form_for(int device, int code, const char *device_name)
+{
+    const enum form best = best_form(device, device_name);
+
+    if (code < 75)
+        return FORM_NONE;
+    return best == FORM_BF16 ? best_form(code, device_name) : best;
 }
 
 int form_least_radius(enum form form, bool lorentzian, bool disc, int tiles)

@@ -8,8 +8,9 @@ extern "C" {
 
 enum form { FORM_NONE, FORM_BF16, FORM_F16 };
 
-/* @capability: ten times the compute capability. */
-enum form form_for(int capability, const char *device_name);
+/* Ten times the compute capability: @device, and @code of the code that there is for it, which is
+ * less where the driver makes it from PTX. */
+enum form form_for(int device, int code, const char *device_name);
 
 /* The least radius at which the tensor kernel is quicker than the half2 kernel, where @tiles fit
  * into a multiprocessor; a large number where it never is. Small windows leave too much of the

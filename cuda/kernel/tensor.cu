@@ -1,10 +1,16 @@
 #include "cuda/kernel/tensor.h"
 
+#include <pthread.h>
+
 #include "cuda/kernel/form.h"
 
 #define MOST_PARTS_SHIFT 2 /* log2 of the parts of a tile */
 
 static_assert(BILATERAL_ROWS_STEP % MAX_TILE_ROWS == 0, "tiles begin where strips do");
+
+/* The device at hand may be another one tomorrow: an engine that failed is made again on the GPU
+ * that has most memory then. So what is known is known by device. */
+#define MOST_DEVICES 64 /* of which anything is kept */
 
 /* 0 where the device cannot be asked. */
 static int device_attribute(cudaDeviceAttr attribute)
@@ -103,35 +109,54 @@ static shared_memory device_memory()
             size_t(device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor))};
 }
 
-/* Ten times the compute capability that the kernels were compiled for: less than the device's where
- * the driver makes its code from PTX. 0: there is no code for it. Asks once. */
-static int code_capability()
-{
-    static int known;
-    int capability = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    cudaFuncAttributes of_any;
+/* What there is for a device; zeroed: nothing, or it cannot be asked. */
+struct device_code {
+    int capability; /* ten times that which kernels were compiled for */
+    enum form form;
+};
 
-    if (!capability &&
-        cudaFuncGetAttributes(
-            &of_any, reinterpret_cast<const void *>(tensor_f16().kernels[0][0])) == cudaSuccess) {
-        capability = of_any.ptxVersion;
-        __atomic_store_n(&known, capability, __ATOMIC_RELAXED);
-    }
-    return capability;
+static device_code ask_device(int device)
+{
+    const auto any = reinterpret_cast<const void *>(tensor_f16().kernels[0][0]);
+    cudaFuncAttributes of_any;
+    cudaDeviceProp is;
+
+    if (cudaFuncGetAttributes(&of_any, any) != cudaSuccess ||
+        cudaGetDeviceProperties(&is, device) != cudaSuccess)
+        return {};
+    return {of_any.ptxVersion, form_for(10 * is.major + is.minor, of_any.ptxVersion, is.name)};
 }
 
-/* The kernel that knows the radius. NULL: there is none, or it was made for another memory, or two
- * warps for each row of patches of a disc are quicker. */
+/* Asks once for each device. */
+static device_code code_of_this_device()
+{
+    static device_code known[MOST_DEVICES];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    device_code code = {};
+    int device = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess)
+        return code;
+    if (device >= MOST_DEVICES)
+        return ask_device(device);
+    pthread_mutex_lock(&lock);
+    if (!known[device].capability)
+        known[device] = ask_device(device);
+    code = known[device];
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* The kernel that knows the radius. NULL: there is none, or it was made for another memory. */
 static tensor_function known_kernel(const bilateral_params &p, const tensor_form &form)
 {
-    const shared_memory is = device_memory(), known = known_memory(code_capability() / 10);
+    const shared_memory is = device_memory();
+    const shared_memory known = known_memory(code_of_this_device().capability / 10);
 
     if (p.radius > (p.disc ? MAX_KNOWN_DISC : MAX_KNOWN_SQUARE) || is.block != known.block ||
-        is.all != known.all)
+        is.all != known.all || !known_wins(!p.disc, use_of(p, form, false), is))
         return NULL;
-    if (!p.disc)
-        return form.squares[p.radius];
-    return choose_layout(use_of(p, form, false), is).split ? NULL : form.discs[p.radius];
+    return p.disc ? form.discs[p.radius] : form.squares[p.radius];
 }
 
 /* Where tiles do not divide evenly among the multiprocessors, most of these would be idle at the
@@ -181,26 +206,6 @@ static tensor_params make_params(const bilateral_params &p, const tensor_form &f
     return h;
 }
 
-/* The form that suits the device, or what code there is for it. Asks once: the engine has one
- * device. */
-static enum form device_form()
-{
-    static int known; /* one more than the form */
-    int form = __atomic_load_n(&known, __ATOMIC_RELAXED) - 1;
-
-    if (form < 0) {
-        cudaDeviceProp device;
-
-        if (cudaGetDeviceProperties(&device, 0) != cudaSuccess)
-            return FORM_NONE;
-        form = form_for(10 * device.major + device.minor, device.name);
-        if (form == FORM_BF16)
-            form = form_for(code_capability(), device.name);
-        __atomic_store_n(&known, form + 1, __ATOMIC_RELAXED);
-    }
-    return static_cast<enum form>(form);
-}
-
 static const tensor_form &kernels_for(const bilateral_params &p, enum form form)
 {
     if (p.lorentzian)
@@ -224,12 +229,12 @@ static int tiles_that_fit(const bilateral_params &p, enum form form)
 
 extern "C" bool tensor_suits(const bilateral_params *p)
 {
-    return tiles_that_fit(*p, device_form()) > 0;
+    return tiles_that_fit(*p, code_of_this_device().form) > 0;
 }
 
 extern "C" bool tensor_wins(const bilateral_params *p)
 {
-    const enum form form = device_form();
+    const enum form form = code_of_this_device().form;
     const int tiles = tiles_that_fit(*p, form);
 
     return tiles > 0 && p->radius >= form_least_radius(form, p->lorentzian, p->disc, tiles);
@@ -263,7 +268,7 @@ static cudaError_t launch(const bilateral_params &p, const tensor_form &form, cu
 
 extern "C" cudaError_t tensor_launch(const bilateral_params *p, cudaStream_t stream)
 {
-    return launch(*p, kernels_for(*p, device_form()), stream);
+    return launch(*p, kernels_for(*p, code_of_this_device().form), stream);
 }
 
 extern "C" cudaError_t tensor_launch_f16(const bilateral_params *p, cudaStream_t stream)

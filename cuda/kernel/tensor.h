@@ -28,7 +28,7 @@
  * product is what the weight is divided by, and spatial weights come from a table.
  *
  * A pixel's weights are rounded by where it lies in the tile. So that all roads give the same
- * pixels, the shape of tiles depends on the device and the radius alone, and tiles begin where
+ * pixels, the shape of tiles depends on the device and the filter alone, and tiles begin where
  * strips do. A block filters a tile or, of the last ones, a part of one, whose pixels have the
  * places that they have in the tile. */
 #include "cuda/kernel/kernels.h"

@@ -44,16 +44,18 @@ struct pair_sums {
         for (int i = 0; i < 4; i++)
             of[i] = next ? patches[j + 1].sums.of[i] : patches[j].sums.of[i];
     }
-    /* Y0 and Y1 in even lanes, U and V in odd ones, in the low bytes. @next_row: chroma is that of
-     * the row below, too. */
-    __device__ __forceinline__ uint32_t bytes(bool chroma, bool next_row) const
+    /* Y0 and Y1 in even lanes, U and V in odd ones, in the low bytes. @by_rows: rows share chroma,
+     * and that of this one is that of the row below, too, if there is a @next_row. */
+    __device__ __forceinline__ uint32_t bytes(bool chroma, bool by_rows, bool next_row) const
     {
         float u = of[0] + of[2], v = of[1] + of[3]; /* in even lanes: luma and weights */
         float weight;
 
-        if (next_row) {
-            u += from_lane(u, 8);
-            v += from_lane(v, 8);
+        if (by_rows) { /* the same for all lanes, which @next_row is not */
+            const float u_below = from_lane(u, 8), v_below = from_lane(v, 8);
+
+            u += next_row ? u_below : 0.0f;
+            v += next_row ? v_below : 0.0f;
         }
         weight = from_lane(v, 1);
         return __byte_perm(mean(chroma ? u : of[0], chroma ? weight : of[1]),
@@ -107,7 +109,7 @@ static __device__ __forceinline__ void finish_packed(const bilateral_params &p, 
 
 #pragma unroll
     for (int j = 0; j < N; j += 2) {
-        const uint32_t own = pair_sums(patches, j, next).bytes(chroma, false);
+        const uint32_t own = pair_sums(patches, j, next).bytes(chroma, false, false);
         const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 1);
 
         if (PATCH * j < columns)
@@ -134,7 +136,7 @@ static __device__ __forceinline__ void finish_planar(const bilateral_params &p, 
         const size_t u = PATCH / 2 * j * p.out[1].step, v = PATCH / 2 * j * p.out[2].step;
         /* The last of an odd number of rows has chroma of its own. */
         const uint32_t own =
-            pair_sums(patches, j, next).bytes(chroma, p.vshift && (y0 + l.row() | 1) < p.height);
+            pair_sums(patches, j, next).bytes(chroma, p.vshift, (y0 + l.row() | 1) < p.height);
 
         if (PATCH * j >= columns)
             continue;

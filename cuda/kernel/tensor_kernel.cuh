@@ -17,6 +17,11 @@ template <bool SQUARE, int RADIUS>
 static constexpr tensor_layout known_layout = choose_layout({RADIUS, true, !SQUARE, PATCHES},
                                                             known_memory(ARCH_MAJOR));
 
+/* Whether such a kernel is taken. */
+template <bool SQUARE, int RADIUS>
+static constexpr bool is_taken = known_wins(SQUARE, {RADIUS, false, !SQUARE, PATCHES},
+                                            known_memory(ARCH_MAJOR));
+
 /* Whether there is a table of the window. */
 template <bool SQUARE, bool ODD, int RADIUS>
 static constexpr bool has_table =
@@ -381,7 +386,7 @@ static __global__ void __launch_bounds__(known_layout<SQUARE, RADIUS>.warps *WAR
     const tile t(l, own, shared, RADIUS, odd);
     int i = threadIdx.y;
 
-    if (own.picture_top >= h.p.row_end)
+    if (!is_taken<SQUARE, RADIUS> || own.picture_top >= h.p.row_end)
         return;
     make_tile<SQUARE, odd, RADIUS>(h, t, own);
     corner begin(t, patches_place(l, i));

@@ -127,6 +127,14 @@ static __host__ __device__ constexpr tensor_layout choose_layout(const tile_use 
     return l;
 }
 
+/* Whether a kernel that knows the radius is quicker than the others, for which @use is: discs for
+ * which two warps share rows of patches are quicker so. */
+static __host__ __device__ constexpr bool known_wins(bool square, const tile_use &use,
+                                                     const shared_memory &memory)
+{
+    return square || !choose_layout(use, memory).split;
+}
+
 /* Of the devices that kernels with a known radius are for: 8.0, 9.0 and 10.x. @major: of the
  * compute capability that they are compiled for. */
 static __host__ __device__ constexpr shared_memory known_memory(int major)

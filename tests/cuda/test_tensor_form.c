@@ -10,6 +10,7 @@ static void test_form_by_device(void **state)
         int capability;
         const char *name;
         enum form form;
+        int code; /* 0: for the device */
     } devices[] = {
         {61, "NVIDIA GeForce GTX 1080", FORM_NONE},
         {70, "Tesla V100-SXM2-16GB", FORM_NONE},
@@ -28,11 +29,24 @@ static void test_form_by_device(void **state)
         {90, "NVIDIA H200", FORM_BF16},
         {100, "NVIDIA B200", FORM_BF16},
         {120, "NVIDIA GeForce RTX 5090", FORM_F16},
+        /* Code that the driver makes from PTX for older ones. */
+        {75, "NVIDIA GeForce RTX 2060", FORM_NONE, 70},
+        {86, "NVIDIA GeForce RTX 3060", FORM_NONE, 61},
+        {86, "NVIDIA A10", FORM_F16, 75},
+        {90, "NVIDIA H200", FORM_NONE, 70},
+        {90, "NVIDIA H200", FORM_NONE, 75},
+        {90, "NVIDIA H200", FORM_BF16, 80},
+        {100, "NVIDIA B200", FORM_F16, 89},
+        {100, "NVIDIA B200", FORM_BF16, 90},
+        {120, "NVIDIA GeForce RTX 5090", FORM_F16, 90},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
-        assert_int_equal(form_for(devices[i].capability, devices[i].name), devices[i].form);
+        assert_int_equal(form_for(devices[i].capability,
+                                  devices[i].code ? devices[i].code : devices[i].capability,
+                                  devices[i].name),
+                         devices[i].form);
 }
 
 /* The least radii, square and disc; -1: half2 is quicker at all of them. */
