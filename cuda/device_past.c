@@ -13,6 +13,10 @@
 
 #define ALIGN 256
 
+_Static_assert(TIME_BLOCK == MOTION_BLOCK && TIME_ALIKE == MOTION_ALIKE &&
+                   TIME_REACH == MOTION_REACH,
+               "engine/time/motion.h");
+
 static int align_up(int n, int to)
 {
     return (n + to - 1) / to * to;
@@ -103,6 +107,7 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
     }
     for (int k = 0; k <= s->top; k++)
         t->vector[k] = take(&from, (size_t)s->cols[k] * (size_t)s->rows[k] * sizeof(*t->vector[k]));
+    t->matched = take(&from, (size_t)s->cols[0] * (size_t)s->rows[0] * sizeof(*t->matched));
     for (int i = 0; i < 2; i++)
         t->cells[i] = t->averages ? take(&from, n_cells * sizeof(*t->cells[i])) : NULL;
     return from.used;
@@ -225,6 +230,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
     }
     memcpy(j.words, t->words, sizeof(j.words));
     memcpy(j.vector, t->vector, sizeof(j.vector));
+    j.matched = t->matched;
     j.still = t->cells[0];
     j.moved = t->cells[1];
     set_colours(&j, in);

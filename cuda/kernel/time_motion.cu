@@ -423,7 +423,49 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     const time_vector v = with_fraction(j, q, best, same(best.v, expected), sad);
 
     if (part == 0 && at < n)
-        j.vector[0][at] = v;
+        j.matched[at] = v;
+}
+
+/* --- the mean with what moves alike --- */
+
+#define SIDE (2 * TIME_REACH + 1) /* of what it is taken over */
+
+static __device__ __forceinline__ int mean_of(int sum, int n)
+{
+    const int mean = (2 * abs(sum) + n) / (2 * n);
+
+    return sum < 0 ? -mean : mean;
+}
+
+static __global__ void __launch_bounds__(128) smooth(const time_job j)
+{
+    const int cols = j.shape.cols[0], rows = j.shape.rows[0];
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    const int col = at % cols, row = at / cols;
+    time_vector own, mean = {0, 0};
+    int x = 0, y = 0, n = 0;
+
+    let_next_start();
+    wait_for_before();
+    if (row >= rows)
+        return;
+    own = j.matched[at];
+    if (own.x || own.y) {
+#pragma unroll
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            const int c = col + i % SIDE - TIME_REACH, r = row + i / SIDE - TIME_REACH;
+            const bool inside = c >= 0 && c < cols && r >= 0 && r < rows;
+            const time_vector v = inside ? j.matched[r * cols + c] : time_vector{0, 0};
+
+            if ((v.x || v.y) && abs(v.x - own.x) <= TIME_ALIKE && abs(v.y - own.y) <= TIME_ALIKE) {
+                x += v.x;
+                y += v.y;
+                n++;
+            }
+        }
+        mean = {int16_t(mean_of(x, n)), int16_t(mean_of(y, n))};
+    }
+    j.vector[0][at] = mean;
 }
 
 extern "C" int time_search(const time_job *j, cudaStream_t stream)
@@ -443,5 +485,7 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
     if (status == cudaSuccess)
         status = start_early(search_full, (s.cols[0] * s.rows[0] * HALVES + 127) / 128, 128, 0,
                              stream, *j);
+    if (status == cudaSuccess)
+        status = start_early(smooth, (s.cols[0] * s.rows[0] + 127) / 128, 128, 0, stream, *j);
     return bilateral_errno(status);
 }

@@ -12,8 +12,9 @@
  *                          before is done, and that reads nothing that a frame of a mean is
  *                          unpacked into
  *     search_*             wait first
- *     compare_still        does not: unpack is done, as search_full has waited; without a search it
- *                          waits
+ *     smooth               waits when it has let the next one start
+ *     compare_still        does not: unpack is done, as search_full has waited before smooth
+ *                          started; without a search it waits
  *     measure              waits first
  *     follow, compare_moved, average
  *                          do not: all before measure is done. follow and average wait for the rest

@@ -234,6 +234,7 @@ struct row_kernels {
     /* Row @row of blocks (time/search.h); a row of a level from two of the one below it, or of
      * luma: to @n samples. */
     void (*search)(const struct search_job *job, int row);
+    void (*search_smooth)(const struct search_job *job, int row);
     void (*halve)(const uint16_t *a, const uint16_t *b, uint16_t *to, int n);
     void (*halve_luma)(const uint8_t *a, const uint8_t *b, uint16_t *to, int n);
     /* Adds row @row of blocks (time/noise.h). */

@@ -24,7 +24,8 @@
     .merge = merge_bytes, .split16 = split_words, .blur_rows = blur_rows,                          \
     .blur_columns = blur_columns, .box_rows = box_rows, .box_columns = box_columns,                \
     .brightness = mean_brightness, .mean = mean_strip, .search = search_row,                       \
-    .halve = search_halve, .halve_luma = search_halve_luma, .noise = noise_row
+    .search_smooth = search_smooth, .halve = search_halve, .halve_luma = search_halve_luma,        \
+    .noise = noise_row
 
 /* To follow ROW_KERNELS where there is ROWS_TABLE. */
 #define TABLE_KERNELS                                                                              \

@@ -20,7 +20,7 @@ struct grid {
 struct motion_search {
     int top;
     struct grid grid[MOTION_MAX_LEVEL + 1]; /* one vector per block */
-    struct motion_vector *found;
+    struct motion_vector *matched, *found;  /* before and after means are taken */
 };
 
 static int clamp(int v, int low, int high)
@@ -107,8 +107,9 @@ int motion_create(struct motion_search **ret, int width, int height)
         if (!g->vector)
             goto no_memory;
     }
+    m->matched = calloc((size_t)m->grid[0].cols * (size_t)m->grid[0].rows, sizeof(*m->matched));
     m->found = calloc((size_t)m->grid[0].cols * (size_t)m->grid[0].rows, sizeof(*m->found));
-    if (!m->found)
+    if (!m->matched || !m->found)
         goto no_memory;
     *ret = m;
     return 0;
@@ -123,6 +124,7 @@ void motion_destroy(struct motion_search *m)
         return;
     for (int k = 0; k <= m->top; k++)
         free(m->grid[k].vector);
+    free(m->matched);
     free(m->found);
     free(m);
 }
@@ -333,7 +335,50 @@ static void search_block(struct motion_search *m, const struct pyramid *now,
     else
         *ret = search_full(&w, &m->grid[1], col, row);
     if (level == 0)
-        m->found[row * m->grid[0].cols + col] = with_fraction(&w, *ret);
+        m->matched[row * m->grid[0].cols + col] = with_fraction(&w, *ret);
+}
+
+/* --- the mean with what moves alike --- */
+
+static bool is_zero(struct motion_vector v)
+{
+    return !v.x && !v.y;
+}
+
+static bool alike(struct motion_vector a, struct motion_vector b)
+{
+    return abs(a.x - b.x) <= MOTION_ALIKE && abs(a.y - b.y) <= MOTION_ALIKE;
+}
+
+/* To the nearest, halves away from zero. */
+static int16_t mean_of(int sum, int n)
+{
+    const int mean = (2 * abs(sum) + n) / (2 * n);
+
+    return (int16_t)(sum < 0 ? -mean : mean);
+}
+
+static struct motion_vector smoothed(const struct motion_search *m, int col, int row)
+{
+    const int cols = m->grid[0].cols, rows = m->grid[0].rows;
+    const struct motion_vector v = m->matched[row * cols + col];
+    int x = 0, y = 0, n = 0;
+
+    if (is_zero(v))
+        return v;
+    for (int r = row - MOTION_REACH; r <= row + MOTION_REACH; r++)
+        for (int c = col - MOTION_REACH; c <= col + MOTION_REACH; c++) {
+            const bool inside = r >= 0 && r < rows && c >= 0 && c < cols;
+            const struct motion_vector u =
+                inside ? m->matched[r * cols + c] : (struct motion_vector){0};
+
+            if (is_zero(u) || !alike(u, v))
+                continue;
+            x += u.x;
+            y += u.y;
+            n++;
+        }
+    return (struct motion_vector){mean_of(x, n), mean_of(y, n)};
 }
 
 const struct motion_vector *motion_find(struct motion_search *m, const struct pyramid *now,
@@ -343,5 +388,8 @@ const struct motion_vector *motion_find(struct motion_search *m, const struct py
         for (int row = 0; row < m->grid[level].rows; row++)
             for (int col = 0; col < m->grid[level].cols; col++)
                 search_block(m, now, before, level, col, row);
+    for (int row = 0; row < m->grid[0].rows; row++)
+        for (int col = 0; col < m->grid[0].cols; col++)
+            m->found[row * m->grid[0].cols + col] = smoothed(m, col, row);
     return m->found;
 }

@@ -17,13 +17,19 @@
  * sample away, rise = max(l, r) - c: a fraction of (l - r) / (2 rise), at most a half, to the
  * nearest eighth (halves away from zero); none where rise <= 0. A block whose vector is 0 has none
  * either where on both axes |l - r| < 2/5 rise, or |l - r| < 1/2 rise and c / 4, or rise < c / 6:
- * noise alone does that. Context: plain data; any thread, each object by one at a time. */
+ * noise alone does that.
+ * Noise also scatters what is left. So at the end a vector that is not 0 becomes the mean of those
+ * in the 5x5 blocks around that are not 0 and at most MOTION_ALIKE from it on both axes, to the
+ * nearest eighth (halves away from zero). Context: plain data; any thread, each object by one at a
+ * time. */
 #include <stdint.h>
 
 #include "picture/frame.h"
 
 #define MOTION_BLOCK 8     /* luma samples */
 #define MOTION_MAX_LEVEL 4 /* of pictures from 2000 rows */
+#define MOTION_ALIKE 6     /* eighths of a sample between vectors of which a mean is taken */
+#define MOTION_REACH 2     /* blocks around that are in it */
 
 struct motion_vector {
     int16_t x, y; /* to where the block was, in eighths of a luma sample */

@@ -18,6 +18,8 @@ struct search {
     bool has_newest;
     struct pyramid_levels pyramid[2];
     struct search_grid grid[MOTION_MAX_LEVEL + 1];
+    struct search_matched matched;
+    int16_t *matched_memory;
     struct motion_vector *found;
     /* The work at hand: */
     const struct row_kernels *kernels;
@@ -51,6 +53,21 @@ static int levels_create(struct pyramid_levels *p, int top, int width, int heigh
     return 0;
 }
 
+static int matched_create(struct search *s)
+{
+    struct search_matched *m = &s->matched;
+    const size_t stride = (size_t)s->grid[0].cols + 2 * MOTION_REACH;
+    const size_t n = stride * ((size_t)s->grid[0].rows + 2 * MOTION_REACH);
+
+    s->matched_memory = calloc(2 * n, sizeof(*s->matched_memory));
+    if (!s->matched_memory)
+        return -ENOMEM;
+    m->stride = (ptrdiff_t)stride;
+    m->x = s->matched_memory + MOTION_REACH * (stride + 1);
+    m->y = m->x + n;
+    return 0;
+}
+
 int search_create(struct search **ret, const struct frame *shape)
 {
     struct search *s = calloc(1, sizeof(*s));
@@ -72,7 +89,7 @@ int search_create(struct search **ret, const struct frame *shape)
         made = made && g->vector;
     }
     s->found = calloc((size_t)s->grid[0].cols * (size_t)s->grid[0].rows, sizeof(*s->found));
-    if (!made || !s->found) {
+    if (!made || matched_create(s) || !s->found) {
         search_destroy(s);
         return -ENOMEM;
     }
@@ -88,6 +105,7 @@ void search_destroy(struct search *s)
         free(s->pyramid[i].memory);
     for (int k = 0; k <= s->top; k++)
         free(s->grid[k].vector);
+    free(s->matched_memory);
     free(s->found);
     free(s);
 }
@@ -170,6 +188,14 @@ static void search_one(void *arg, int worker, int item)
     s->kernels->search(&s->job, item);
 }
 
+static void smooth_one(void *arg, int worker, int item)
+{
+    const struct search *s = arg;
+
+    (void)worker;
+    s->kernels->search_smooth(&s->job, item);
+}
+
 const struct motion_vector *search_find(struct search *s, struct workers *workers,
                                         const struct row_kernels *kernels, const struct frame *now,
                                         const struct frame *before)
@@ -192,9 +218,11 @@ const struct motion_vector *search_find(struct search *s, struct workers *worker
                        : k < s->top ? &s->grid[k + 1]
                                     : NULL,
             .grid = &s->grid[k],
+            .matched = s->matched,
             .found = s->found,
         };
         workers_run(workers, search_one, s, s->grid[k].rows);
     }
+    workers_run(workers, smooth_one, s, s->grid[0].rows);
     return s->found;
 }

@@ -48,6 +48,13 @@ static inline struct search_vector *search_at(const struct search_grid *g, int c
     return g->vector + (row + 1) * g->stride + col + 1;
 }
 
+/* What level 0 found, component by component. Around the blocks are vectors of 0, which count for
+ * nothing. */
+struct search_matched {
+    ptrdiff_t stride;
+    int16_t *x, *y; /* the first block's */
+};
+
 /* One level. */
 struct search_job {
     int level, top;
@@ -55,5 +62,6 @@ struct search_job {
     const struct search_level *now, *before;    /* the others */
     const struct search_grid *parents;          /* of the level above; none at the top */
     struct search_grid *grid;
-    struct motion_vector *found; /* level 0 */
+    struct search_matched matched; /* level 0, and what becomes of it */
+    struct motion_vector *found;
 };

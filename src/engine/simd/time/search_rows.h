@@ -194,7 +194,60 @@ static void search_full_block(const struct search_job *j, int col, int row)
     ret = best == 0 ? others[0] : best < 10 ? search_near(v, best - 1) : others[best - 9];
     if (!search_same(ret, v))
         sads_16x16(sad, now, before + search_away(ret, stride), stride);
-    j->found[row * j->grid->cols + col] = search_fraction(sad, ret);
+    const struct motion_vector with_fraction = search_fraction(sad, ret);
+
+    j->matched.x[row * j->matched.stride + col] = with_fraction.x;
+    j->matched.y[row * j->matched.stride + col] = with_fraction.y;
+}
+
+/* Adds up the vectors @x, @y that are not 0 and are like @own_x, @own_y. */
+static inline void search_add_alike(int16_t *restrict sum_x, int16_t *restrict sum_y,
+                                    int16_t *restrict n, const int16_t *x, const int16_t *y,
+                                    const int16_t *own_x, const int16_t *own_y, int cols)
+{
+    for (int i = 0; i < cols; i++) {
+        const int16_t away_x = (int16_t)(x[i] - own_x[i]), away_y = (int16_t)(y[i] - own_y[i]);
+        const bool counts = ((x[i] | y[i]) != 0) & (away_x <= MOTION_ALIKE) &
+                            (away_x >= -MOTION_ALIKE) & (away_y <= MOTION_ALIKE) &
+                            (away_y >= -MOTION_ALIKE);
+        const int16_t mask = (int16_t)-counts;
+
+        sum_x[i] = (int16_t)(sum_x[i] + (x[i] & mask));
+        sum_y[i] = (int16_t)(sum_y[i] + (y[i] & mask));
+        n[i] = (int16_t)(n[i] - mask);
+    }
+}
+
+/* To the nearest, halves away from zero: whole numbers below 2^24 are divided exactly enough. */
+static inline int16_t search_mean(int16_t sum, int16_t n)
+{
+    const int mean = (int)((float)(2 * abs(sum) + n) / (float)(2 * n));
+
+    return (int16_t)(sum < 0 ? -mean : mean);
+}
+
+/* A row of means with what moves alike. */
+static void search_smooth(const struct search_job *j, int row)
+{
+    enum { PIECE = 256 };
+    const struct search_matched *m = &j->matched;
+    const int cols = j->grid->cols;
+
+    for (int left = 0; left < cols; left += PIECE) {
+        const int end = cols - left < PIECE ? cols - left : PIECE;
+        const int16_t *x = m->x + row * m->stride + left, *y = m->y + row * m->stride + left;
+        struct motion_vector *to = j->found + row * cols + left;
+        int16_t sum_x[PIECE] = {0}, sum_y[PIECE] = {0}, n[PIECE] = {0};
+
+        for (int dy = -MOTION_REACH; dy <= MOTION_REACH; dy++)
+            for (int dx = -MOTION_REACH; dx <= MOTION_REACH; dx++)
+                search_add_alike(sum_x, sum_y, n, x + dy * m->stride + dx, y + dy * m->stride + dx,
+                                 x, y, end);
+        for (int i = 0; i < end; i++)
+            to[i] = x[i] | y[i] ? (struct motion_vector){search_mean(sum_x[i], n[i]),
+                                                         search_mean(sum_y[i], n[i])}
+                                : (struct motion_vector){0, 0};
+    }
 }
 
 static void search_row(const struct search_job *j, int row)
