@@ -13,10 +13,11 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The last two have one level and two levels more. */
-static const int sizes[][2] = {{2, 1},    {16, 16},     {34, 17},    {50, 70},
-                               {130, 75}, {1010, 1003}, {2016, 2001}};
-#define SMALL_SIZES 5 /* of them, the first */
+/* The last two have one level and two levels more, and one before is wider than what means of
+ * vectors are taken over at a time. */
+static const int sizes[][2] = {{2, 1},    {16, 16},  {34, 17},     {50, 70},
+                               {130, 75}, {2066, 9}, {1010, 1003}, {2016, 2001}};
+#define SMALL_SIZES 6 /* of them, the first */
 
 static const enum frame_format formats[] = {FRAME_YUYV, FRAME_NV12, FRAME_I444, FRAME_GREY};
 

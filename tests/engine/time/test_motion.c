@@ -159,6 +159,31 @@ static void test_parts_move_apart(void **state)
     close_pair(&p);
 }
 
+/* A half that stands still takes nothing from the vectors of one that moves by as little as half a
+ * sample. */
+static void test_what_stands_still_is_left_out(void **state)
+{
+    struct pair p;
+    int alike = 0;
+
+    (void)state;
+    open_pair(&p, FRAME_GREY, WIDTH, HEIGHT);
+    for (int i = 0; i < 2; i++)
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
+                p.frame[i].plane[0][(size_t)y * p.frame[i].stride[0] + (size_t)x] =
+                    (uint8_t)texture(8 * x - (x < WIDTH / 2 ? 0 : 4 * i), 8 * y);
+    find(&p);
+    for (int row = 0; row < p.rows; row++) {
+        const struct motion_vector *v = &p.vector[row * p.cols + p.cols / 2 + 1];
+
+        assert_true(!v[-4].x && !v[-4].y);
+        alike += abs(v->x + 4) <= 1 && abs(v->y) <= 1;
+    }
+    assert_in_range(100 * alike / p.rows, 80, 100);
+    close_pair(&p);
+}
+
 /* Pictures smaller than a block, with rows and columns left over: no vector leads further than the
  * search reaches, and nothing is read outside (which a sanitizer would see). */
 static void test_small_and_odd_sizes(void **state)
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_shifts_are_found),
         cmocka_unit_test(test_noise_does_not_move),
         cmocka_unit_test(test_parts_move_apart),
+        cmocka_unit_test(test_what_stands_still_is_left_out),
         cmocka_unit_test(test_small_and_odd_sizes),
         cmocka_unit_test(test_reach_grows_with_the_picture),
     };
