@@ -24,7 +24,7 @@ extern "C" {
 #define TIME_BLOCK 8      /* luma samples with one vector */
 #define TIME_ALIKE 6      /* MOTION_ALIKE and MOTION_REACH of engine/time/motion.h */
 #define TIME_REACH 2
-#define TIME_CLASSES 8    /* of noise, as in filter/noise.h */
+#define TIME_CLASSES 8 /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
 #define TIME_MAX_WINDOW 8
 #define TIME_LEVEL_STEPS 128 /* of a level, in stored levels */
@@ -97,7 +97,7 @@ struct time_job {
         *words[3]; /* samples of 16 bits: until they are unpacked, those of `before`; or NULL */
     struct time_stored state, old;
     struct time_vector *vector[TIME_MAX_LEVEL + 1];
-    struct time_vector *matched; /* those of level 0 before means are taken */
+    struct time_vector *matched;     /* those of level 0 before means are taken */
     struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
     struct time_noise *noise;
     struct time_report *report;
