@@ -8,9 +8,9 @@
 
 static_assert(BILATERAL_ROWS_STEP % MAX_TILE_ROWS == 0, "tiles begin where strips do");
 
-/* The device at hand may be another one tomorrow: an engine that failed is made again on the GPU
- * that has most memory then. So what is known is known by device. */
-#define MOST_DEVICES 64 /* of which anything is kept */
+/* Of so many devices it is kept what code there is for them. An engine that failed may be made
+ * again on another one. */
+#define MOST_DEVICES 64
 
 /* 0 where the device cannot be asked. */
 static int device_attribute(cudaDeviceAttr attribute)

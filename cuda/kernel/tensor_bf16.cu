@@ -1,8 +1,8 @@
 #include "cuda/kernel/tensor_bf16.cuh"
 #include "cuda/kernel/tensor_kernel.cuh"
 
-/* Discs, where known_wins(), take 1 to 4 % less from radius 13 on, and up to 2 % more at 10 and 12
- * (2026-11, NVIDIA H200). Squares above radius 16 were not tried. */
+/* Discs for which known_wins() take 1 to 4 % less from radius 13 on, and up to 2 % more at 10 and
+ * 12 (2026-11, NVIDIA H200). Squares above radius 16 were not tried. */
 #define SQUARE(radius) tensor_known_kernel<true, radius>
 #define DISC(radius) tensor_known_kernel<false, radius>
 
