@@ -219,7 +219,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         .frames = averages ? f->temporal : 1,
         .noise_step = noise_step(t->shape.width, t->shape.height),
         .sigma_color = f->sigma_color,
-        .sigma_factor = filter_auto_sigma_color(f, 1.0),
+        .sigma_factor = filter_auto_sigma_color(f, 1.0, 0.0),
     };
 
     for (int c = 0; c < t->shape.components; c++) {
@@ -376,6 +376,7 @@ void time_knowledge_tell(const struct time_knowledge *k, struct engine_report *r
 
         memcpy(n.variance, k->memory->variance, sizeof(n.variance));
         ret->noise = noise_sigma(&n);
+        ret->noise_share = k->memory->share;
     }
     if (k->counts) {
         ret->frames =

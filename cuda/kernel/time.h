@@ -73,16 +73,17 @@ struct time_noise {
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */
-    float rho, three_kappa, slack; /* average.h */
-    float nu2[256];                /* variance by the mean luma of a cell */
-    float inv_two_sc2[256];        /* 1 / (2 sigma_color^2), likewise */
-    float inv_share[256];          /* 1 / filter_averaged_share(), by the stored count */
-    uint32_t unsuited;             /* "auto" gives sigmas that half precision cannot do */
+    float rho, slack;         /* average.h */
+    float in_luma, in_chroma; /* 3 kappa q there */
+    float nu2[256];           /* variance by the mean luma of a cell */
+    float inv_two_sc2[256];   /* 1 / (2 sigma_color^2), likewise */
+    float inv_share[256];     /* 1 / filter_averaged_share(), by the stored count */
+    uint32_t unsuited;        /* "auto" gives sigmas that half precision cannot do */
 };
 
 /* What a frame has the host know, in memory of the host that the device can reach. */
 struct time_report {
-    double variance[TIME_CLASSES];
+    double variance[TIME_CLASSES], share;
     int n_frames;               /* that were measured */
     unsigned long long counted; /* what all pixels count for, in 1/MEAN_COUNT_STEPS */
     uint8_t counts[];           /* as in struct engine_report */
@@ -109,8 +110,8 @@ struct time_job {
     int noise_step;         /* of blocks of noise, one of so many in each row is counted */
     float a, b, c, d, e, f; /* colour_distance() */
     float inv_a, inv_d, inv_f;
-    double sigma_color; /* 0 = sigma_factor times the root of the variance */
-    double sigma_factor;
+    double sigma_color;             /* 0 = sigma_factor times the root of the variance */
+    double sigma_factor;            /* for a mean this times noise_widens() */
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */
 };
 

@@ -271,8 +271,9 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
     const double nu2 = variance_at(m, i);
+    const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =
-        j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : j.sigma_factor * j.sigma_factor * nu2;
+        j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : factor * factor * nu2;
     const float frames = mean_count_frames(uint8_t(i));
     const float full = fminf(fmaxf(4.0f * frames / float(j.frames) - 3.0f, 0.0f), 1.0f);
     const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
@@ -282,7 +283,8 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
     if (i == 0) {
         n.rho = float(m.share);
-        n.three_kappa = 3.0f * noise_share_of_light(float(m.share));
+        n.in_luma = noise_luma_in_light(float(m.share)) * (j.shape.components == 1 ? 3.0f : 1.0f);
+        n.in_chroma = noise_chroma_in_light(float(m.share)) * 2.0f;
         n.slack = noise_slack(float(m.share));
     }
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;
@@ -303,7 +305,7 @@ static __device__ void keep(const time_job &j, const measured &m)
         n.above[i] = m.above[i];
     }
     if (i == 0) {
-        n.share = m.share;
+        j.report->share = n.share = m.share;
         j.report->n_frames = n.n_frames = m.n_frames;
     }
 }

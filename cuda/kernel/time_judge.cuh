@@ -201,6 +201,12 @@ template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
     }
 }
 
+/* How much of a light whose square is @c2 is more than @noise. */
+static __device__ __forceinline__ float kept(float c2, float noise)
+{
+    return c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
+}
+
 /* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
 template <int C, bool ALONG>
 static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
@@ -209,7 +215,7 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
     const time_shape &s = j.shape;
     const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
     const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
-    float light[C], c2 = 0.0f, noise, keep, d = 0.0f, mean = 0.0f;
+    float light[C], c2[2] = {0.0f, 0.0f}, noise, keep[2], d = 0.0f, mean = 0.0f; /* luma, chroma */
     const bool near =
         ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
@@ -225,13 +231,14 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
         for (int k = 0; k < BOX; k++)
             sum += t.column[c][y][x + k];
         light[c] = sum * (1.0f / (BOX * BOX));
-        c2 += light[c] * light[c];
+        c2[c > 0] += light[c] * light[c];
     }
-    noise = __ldg(&j.noise->three_kappa) * ret.nu2 * base_of(ret.m);
-    keep = c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
+    noise = ret.nu2 * base_of(ret.m);
+    keep[0] = kept(c2[0], __ldg(&j.noise->in_luma) * noise);
+    keep[1] = kept(c2[1], __ldg(&j.noise->in_chroma) * noise);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        ret.l[c] = keep * light[c];
+        ret.l[c] = keep[c > 0] * light[c];
         d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
         mean += e[c] * e[c];
     }

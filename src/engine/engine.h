@@ -30,8 +30,9 @@ struct engine_config {
 
 /* What an engine learns of the pictures, and what it takes. */
 struct engine_report {
-    double noise;  /* standard deviation of one channel, levels; 0 = not measured */
-    double frames; /* that a pixel is the mean of, on average; 0 = each picture by itself */
+    double noise;       /* standard deviation of one channel, levels; 0 = not measured */
+    double noise_share; /* of its variance, that neighbours have in common (filter/noise.h) */
+    double frames;      /* that a pixel is the mean of, on average; 0 = each picture by itself */
 
     /* The same for each block, as in struct frame. NULL: there are none. Valid until the next
      * submit, collect, pass or destroy. */

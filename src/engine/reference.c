@@ -119,7 +119,8 @@ static double two_sc2_at(const struct reference *r, const struct filter *f, int 
     double sc = f->sigma_color;
 
     if (sc <= 0.0 && r->measures)
-        sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)));
+        sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)),
+                                     average_noise_share(r->average));
     return 2.0 * sc * sc *
            (filter_averages(f) ? filter_averaged_share(f, average_count(r->average, x, y)) : 1.0);
 }

@@ -20,6 +20,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "filter/noise_follow.h"
+
 #define FILTER_MAX_RADIUS 32
 
 enum filter_kind { FILTER_BILATERAL, FILTER_GAUSSIAN, FILTER_BOX, FILTER_NONE };
@@ -103,12 +105,14 @@ static inline int filter_warm_up(const struct filter *f)
 }
 
 /* The range sigma that "auto" stands for where the noise is @nu, the root of the sum of its
- * variances in R', G' and B'. Of noise the sum of three differences is 1.5 to 1.7 times as large
+ * variances in R', G' and B', and neighbours have @share of it in common (noise.h), which counts
+ * for a mean over frames alone. Of noise the sum of three differences is 1.5 to 1.7 times as large
  * as the root of the sum of their squares. */
-static inline double filter_auto_sigma_color(const struct filter *f, double nu)
+static inline double filter_auto_sigma_color(const struct filter *f, double nu, double share)
 {
-    const bool averaged = filter_averages(f);
-    const double k = f->range == RANGE_GAUSSIAN ? (averaged ? 2.0 : 2.2) : (averaged ? 1.2 : 1.0);
+    const bool gaussian = f->range == RANGE_GAUSSIAN;
+    const double k =
+        filter_averages(f) ? (gaussian ? 2.0 : 1.2) * noise_widens(share) : (gaussian ? 2.2 : 1.0);
 
     return k * nu / 1.47 * (f->distance == DISTANCE_MANHATTAN ? 1.6 : 1.0);
 }

@@ -72,11 +72,27 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     }
 }
 
-/* The share of the variance that is left in means of 7x7 cells of 2x2 samples: kappa of
- * engine/time/average.h, where @share of it is left in means of 4x4 samples. */
-NOISE_FUNCTION float noise_share_of_light(float share)
+/* The share of the variance that is left in means of 7x7 cells of 2x2 samples, where @share of it
+ * is left in means of 4x4 samples: kappa of engine/time/average.h. What neighbours have in common
+ * is mostly colour, which cameras interpolate and smooth more. */
+NOISE_FUNCTION float noise_luma_in_light(float share)
 {
-    return 0.0071F * powf(share / 0.14F, 1.7F);
+    return 0.0071F * powf(share / 0.14F, 0.7F);
+}
+
+NOISE_FUNCTION float noise_chroma_in_light(float share)
+{
+    return 0.0053F * powf(share / 0.14F, 2.7F);
+}
+
+/* By how much more than that of white noise the range sigma of a mean over frames is: noise that
+ * neighbours share looks like something drawn, and more of it is left of a JPEG where a block is
+ * uneven than the variance tells. */
+NOISE_FUNCTION double noise_widens(double share)
+{
+    const double more = share - 0.16;
+
+    return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
 /* How much further than that of white noise the misfit of what stands still may be from its mean:

@@ -136,6 +136,7 @@ static int collect(struct filtering *f, const struct job *j)
     f->engine->ops->report(f->engine, &report);
     stream_set_device_memory(f->stream, report.device_memory);
     slot->noise = report.noise;
+    slot->noise_share = report.noise_share;
     slot->frames = report.frames;
     slot->out.counts = report.counts ? slot->counts : NULL;
     if (report.counts)
@@ -228,7 +229,7 @@ static int start_job(struct filtering *f, struct slot *slot)
     slot->radius_requested = w.filter.radius;
     slot->search = shown ? filter_search(&w.filter, &j->filter) : "";
     slot->result = shown ? &slot->out : &slot->raw;
-    slot->noise = slot->frames = 0.0;
+    slot->noise = slot->noise_share = slot->frames = 0.0;
     slot->out.counts = NULL;
     r = show(f, j);
     return r ? replace_engine(f, r) : 0;

@@ -26,7 +26,9 @@ struct slot {
     int64_t queue_ns;      /* from then until filtering began */
     int64_t filter_ns;     /* submit to collected */
     int threads;           /* of the CPU that filtered it, where their number is ours to say; 0 */
-    double noise, frames;  /* as the engine reports of `out`; 0 where that is not shown */
+
+    /* As the engine reports of `out`; 0 where that is not shown. */
+    double noise, noise_share, frames;
 
     /* Where `y4m_tags` of both frames points, and `counts` of the second. */
     char y4m_tags[Y4M_LINE_MAX];

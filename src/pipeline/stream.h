@@ -132,12 +132,12 @@ int stream_round(struct stream *s, int i, const struct stream_output *output);
 
 /* About the newest frame shown, for the governor and for show. Context: output threads. */
 struct stream_feedback {
-    int64_t other_ns;     /* its added latency less what filtering took, also of frames before */
-    int64_t camera_ns;    /* the camera's own delay as it was known for it */
-    int64_t budget_ns;    /* the added latency that it was held to; 0 = none */
-    double noise, frames; /* as in struct engine_report */
-    const char *search;   /* as in struct slot */
-    int threads;          /* likewise */
+    int64_t other_ns;  /* its added latency less what filtering took, also of frames before */
+    int64_t camera_ns; /* the camera's own delay as it was known for it */
+    int64_t budget_ns; /* the added latency that it was held to; 0 = none */
+    double noise, noise_share, frames; /* as in struct engine_report */
+    const char *search;                /* as in struct slot */
+    int threads;                       /* likewise */
 };
 
 void stream_set_feedback(struct stream *s, const struct stream_feedback *feedback);

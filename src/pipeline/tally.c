@@ -125,6 +125,7 @@ static void account(struct tally *t, const struct slot *slot, int64_t t_write_ns
         .camera_ns = slot->camera_ns,
         .budget_ns = slot->budget_ns,
         .noise = slot->noise,
+        .noise_share = slot->noise_share,
         .frames = slot->frames,
         .search = slot->search,
         .threads = slot->threads,

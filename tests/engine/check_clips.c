@@ -212,7 +212,7 @@ static bool same_report(const struct pair *p, const struct frame *shape)
 
     p->e->ops->report(p->e, &got);
     p->truth->ops->report(p->truth, &want);
-    if (fabs(got.noise - want.noise) > 1e-6 ||
+    if (fabs(got.noise - want.noise) > 1e-6 || fabs(got.noise_share - want.noise_share) > 1e-6 ||
         fabs(got.frames - want.frames) > want.frames / 16.0 || !got.counts != !want.counts)
         return false;
     for (size_t i = 0; want.counts && i < frame_counts_size(shape); i++)

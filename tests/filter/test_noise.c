@@ -311,9 +311,11 @@ static void test_share_of_light(void **state)
             weight[2 * k + i] += cell[i] / 7.0;
     for (int i = 0; i < 2 * 7 + 2; i++)
         of_light += weight[i] * weight[i];
-    assert_in_range(100 * noise_share_of_light((float)(of_cell * of_cell)) / of_light / of_light,
-                    75, 125);
-    assert_true(noise_share_of_light(0.5F) > 5 * noise_share_of_light(0.14F));
+    assert_in_range(100 * noise_luma_in_light((float)(of_cell * of_cell)) / of_light / of_light, 75,
+                    125);
+    assert_in_range(100 * noise_chroma_in_light(0.14F) / noise_luma_in_light(0.14F), 60, 100);
+    assert_in_range(100 * noise_luma_in_light(0.39F) / noise_luma_in_light(0.14F), 190, 220);
+    assert_in_range(100 * noise_chroma_in_light(0.39F) / noise_chroma_in_light(0.14F), 1450, 1750);
 }
 
 /* White noise has none, whatever is measured of it. */
@@ -323,6 +325,17 @@ static void test_slack(void **state)
     assert_true(noise_slack(0.07F) == 1.0F);
     assert_true(noise_slack(0.14F) == 1.0F);
     assert_in_range(100 * noise_slack(0.39F), 199, 201);
+}
+
+/* Nothing for white noise, most from where neighbours share what a JPEG's do. */
+static void test_widens(void **state)
+{
+    (void)state;
+    assert_true(noise_widens(NOISE_LEAST_SHARE) == 1.0);
+    assert_true(noise_widens(0.14) == 1.0);
+    assert_in_range(1000 * noise_widens(0.21), 1130, 1150);
+    assert_in_range(1000 * noise_widens(0.4), 1235, 1240);
+    assert_true(noise_widens(1.0) == noise_widens(0.4));
 }
 
 int main(void)
@@ -343,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_rises),
         cmocka_unit_test(test_share_of_light),
         cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_widens),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

@@ -266,8 +266,10 @@ static void flaky_report(struct engine *e, struct engine_report *ret)
 
     require(f->n_collected > 0);
     memset(f->counts, reported_count(seq), sizeof(f->counts));
-    *ret = (struct engine_report){
-        .noise = reported_noise(seq), .frames = reported_frames(seq), .counts = f->counts};
+    *ret = (struct engine_report){.noise = reported_noise(seq),
+                                  .noise_share = reported_share(seq),
+                                  .frames = reported_frames(seq),
+                                  .counts = f->counts};
 }
 
 static int flaky_pin(struct engine *e, void *memory, size_t bytes)

@@ -59,6 +59,11 @@ static inline double reported_noise(uint64_t seq)
     return (double)seq + 0.25;
 }
 
+static inline double reported_share(uint64_t seq)
+{
+    return (double)(seq % 50) / 100.0;
+}
+
 static inline double reported_frames(uint64_t seq)
 {
     return (double)seq / 2.0 + 1.0;

@@ -217,6 +217,7 @@ static void test_reports(void **state)
             assert_int_equal(screen.n_counted, 40);
             assert_true(status_of(&b).noise == reported_noise(39));
             assert_true(status_of(&b).frames_averaged == reported_frames(39));
+            assert_true(stream_feedback(b.stages.stream).noise_share == reported_share(39));
             close_bench(&b);
         }
 }

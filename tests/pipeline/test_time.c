@@ -267,20 +267,21 @@ static void test_mean(void **state)
 
 static double sigma_color_of(struct bench *b, const struct filter *f, const char *search)
 {
-    const struct stream_feedback feedback = {.noise = 10.0, .search = search};
+    const struct stream_feedback feedback = {.noise = 10.0, .noise_share = 0.3, .search = search};
 
     set_filter(f);
     stream_set_feedback(b->stages.stream, &feedback);
     return status_of(b).sigma_color / (10.0 * sqrt(3.0));
 }
 
-/* What auto stands for is another number where the budget leaves the mean out. */
+/* What auto stands for is another number where the budget leaves the mean out. What neighbours
+ * share counts for the mean alone. */
 static void test_sigma_color(void **state)
 {
     const struct filter mean = {.radius = 2, .sigma_space = 1, .temporal = 16};
     const struct filter alone = {.radius = 2, .sigma_space = 1, .temporal = 1};
-    const double with = filter_auto_sigma_color(&mean, 1.0);
-    const double without = filter_auto_sigma_color(&alone, 1.0);
+    const double with = filter_auto_sigma_color(&mean, 1.0, 0.3);
+    const double without = filter_auto_sigma_color(&alone, 1.0, 0.3);
     struct bench b = {0};
 
     (void)state;
@@ -288,7 +289,9 @@ static void test_sigma_color(void **state)
     camera.file = true;
     open_recorded(&b, 1, RECORDED_NEVER, 0);
     run_bench(&b);
-    assert_true(without > 1.05 * with);
+    assert_true(with > 1.1 * without);
+    assert_true(filter_auto_sigma_color(&alone, 1.0, 0.1) == without);
+    assert_true(filter_auto_sigma_color(&mean, 1.0, 0.1) < without);
     assert_true(fabs(sigma_color_of(&b, &mean, "on") - with) < 1e-9);
     assert_true(fabs(sigma_color_of(&b, &mean, "off") - with) < 1e-9);
     assert_true(fabs(sigma_color_of(&b, &mean, "none") - without) < 1e-9);

@@ -99,6 +99,11 @@ double average_noise(const struct average *a, int x, int y)
     return *field_at(&a->nu2, x / 2, y / 2);
 }
 
+double average_noise_share(const struct average *a)
+{
+    return a->noise.share;
+}
+
 /* The mean of the counts in a block, in halves. */
 static uint8_t block_count(const struct average *a, int bx, int by)
 {
@@ -125,6 +130,7 @@ void average_report(struct average *a, struct engine_report *ret)
             sum += average_count(a, x, y);
     *ret = (struct engine_report){
         .noise = noise_sigma(&a->noise),
+        .noise_share = a->noise.share,
         .frames = sum / width / height,
         .counts = a->counts,
     };

@@ -20,7 +20,9 @@
  *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
  *      1 3 3 1 both ways. A slow change of light is no difference:
  *          C = box7 of E, each coordinate clamped to +-2.5 nu
- *          L = C max(0, 1 - 3 kappa nu2 base / |C|^2),  kappa = noise_share_of_light(rho)
+ *          L = C max(0, 1 - 3 kappa q nu2 base / |C|^2)
+ *      for luma (Y1) and chroma (U1, V1) each by itself: kappa = noise_luma_in_light(rho) or
+ *      noise_chroma_in_light(rho), q = 1/3 or 2/3 of the coordinates, 1 for grey.
  *          P' = P + L
  *          D = (box3 of |E - L|^2) / nu2
  *          R = D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
@@ -66,6 +68,9 @@ double average_count(const struct average *a, int x, int y);
 
 /* The variance of the noise at the cell of a luma sample of the newest frame. */
 double average_noise(const struct average *a, int x, int y);
+
+/* The share of it that neighbours have in common (noise.h). */
+double average_noise_share(const struct average *a);
 
 /* What an engine reports, after a frame. */
 void average_report(struct average *a, struct engine_report *ret);

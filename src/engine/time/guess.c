@@ -214,21 +214,29 @@ static void gather_cells(struct guess *g, const struct guess_input *in)
     misfit(&g->r, in);
 }
 
-/* L at one cell, from C in its place. */
-static void shrink_light(struct guess *g, int x, int y, double noise)
+/* How much of C is more than @noise. */
+static double kept(double c2, double noise)
 {
-    double c2 = 0.0, keep;
+    return c2 > noise ? 1.0 - noise / c2 : 0.0;
+}
 
-    for (int i = 0; i < 3; i++)
-        c2 += square(*field_at(&g->l[i], x, y));
-    keep = c2 > noise ? 1.0 - noise / c2 : 0.0;
-    for (int i = 0; i < 3; i++)
-        *field_at(&g->l[i], x, y) *= keep;
+/* L at one cell, from C in its place. */
+static void shrink_light(struct guess *g, int x, int y, double in_luma, double in_chroma)
+{
+    double *luma = field_at(&g->l[0], x, y), *u = field_at(&g->l[1], x, y);
+    double *v = field_at(&g->l[2], x, y);
+    const double keep = kept(square(*u) + square(*v), in_chroma);
+
+    *luma *= kept(square(*luma), in_luma);
+    *u *= keep;
+    *v *= keep;
 }
 
 static void find_light(struct guess *g, const struct guess_input *in)
 {
-    const double kappa = noise_share_of_light((float)in->rho);
+    const bool grey = format_table[in->x->format].components == 1;
+    const double in_luma = noise_luma_in_light((float)in->rho) * (grey ? 3.0 : 1.0);
+    const double in_chroma = noise_chroma_in_light((float)in->rho) * 2.0;
 
     for (int i = 0; i < 3; i++) {
         for (int y = 0; y < g->m.height; y++)
@@ -240,9 +248,11 @@ static void find_light(struct guess *g, const struct guess_input *in)
         field_box(&g->l[i], 3);
     }
     for (int y = 0; y < g->m.height; y++)
-        for (int x = 0; x < g->m.width; x++)
-            shrink_light(g, x, y,
-                         3.0 * kappa * *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y)));
+        for (int x = 0; x < g->m.width; x++) {
+            const double noise = *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y));
+
+            shrink_light(g, x, y, in_luma * noise, in_chroma * noise);
+        }
 }
 
 /* D of what L leaves of E, and R. */

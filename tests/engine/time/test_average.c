@@ -41,20 +41,23 @@ static uint8_t *at(const struct frame *f, int component, int x, int y)
     return &s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
 }
 
-/* Shading of which every sample is off by up to @noise, evenly; @light is added to luma. */
+/* Shading of which every sample is off by up to @noise, evenly; @light is added. */
+static void paint_component(struct film *f, int c, int noise, int light)
+{
+    const struct samples s = frame_samples(&f->frame, c);
+
+    for (int y = 0; y < s.height; y++)
+        for (int x = 0; x < s.width; x++)
+            *at(&f->frame, c, x, y) =
+                (uint8_t)(100 + x / 2 + y / 3 + light +
+                          (noise ? (int)(random_next(&f->seed) % (uint64_t)(2 * noise + 1)) - noise
+                                 : 0));
+}
+
 static void paint(struct film *f, int noise, int light)
 {
-    for (int c = 0; c < format_table[f->frame.format].components; c++) {
-        const struct samples s = frame_samples(&f->frame, c);
-
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++)
-                *at(&f->frame, c, x, y) =
-                    (uint8_t)(100 + x / 2 + y / 3 + (c ? 0 : light) +
-                              (noise ? (int)(random_next(&f->seed) % (uint64_t)(2 * noise + 1)) -
-                                           noise
-                                     : 0));
-    }
+    for (int c = 0; c < format_table[f->frame.format].components; c++)
+        paint_component(f, c, noise, c ? 0 : light);
 }
 
 static void add(struct film *f)
@@ -292,13 +295,14 @@ static void soften(const struct frame *f, int component)
     for (int y = 0; y < s.height; y++)
         for (int x = 0; x < s.width; x++)
             from[y][x] = *at(f, component, x, y);
-    for (int y = 1; y < s.height - 1; y++)
-        for (int x = 1; x < s.width - 1; x++) {
+    for (int y = 0; y < s.height; y++)
+        for (int x = 0; x < s.width; x++) {
             int sum = 8;
 
             for (int i = 0; i < 9; i++)
                 sum += (2 - abs(i % 3 - 1)) * (2 - abs(i / 3 - 1)) *
-                       from[y + i / 3 - 1][x + i % 3 - 1];
+                       from[frame_nearest(y + i / 3 - 1, s.height)]
+                           [frame_nearest(x + i % 3 - 1, s.width)];
             *at(f, component, x, y) = (uint8_t)(sum / 16);
         }
 }
@@ -320,6 +324,35 @@ static void test_smooth_noise(void **state)
     }
     assert_in_range(10 * mean_count(&f), 90, 160);
     close_film(&f);
+}
+
+/* What is left of blotches of colour after 24 frames whose light goes up and down by @light. */
+static double rms_of_blotches(int light)
+{
+    struct film f;
+    double ret;
+
+    open_film(&f, FRAME_I444, 16);
+    f.no_search = true;
+    for (int t = 0; t < 24; t++) {
+        paint_component(&f, 0, 4, t % 2 ? light : 0);
+        for (int c = 1; c < 3; c++) {
+            paint_component(&f, c, 40, 0);
+            for (int i = 0; i < 3; i++)
+                soften(&f.frame, c);
+        }
+        add(&f);
+    }
+    ret = rms(&f, 1, 0);
+    close_film(&f);
+    return ret;
+}
+
+/* A change of light tells nothing of colours: their noise is not taken for a part of it. */
+static void test_light_without_colour(void **state)
+{
+    (void)state;
+    assert_true(rms_of_blotches(12) < 1.1 * rms_of_blotches(0));
 }
 
 /* Of two guesses that are alike but for single samples the one that has those wins: a checkerboard
@@ -408,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_light_is_followed),
         cmocka_unit_test(test_light_that_jumps),
         cmocka_unit_test(test_smooth_noise),
+        cmocka_unit_test(test_light_without_colour),
         cmocka_unit_test(test_fine_pattern_that_moves),
         cmocka_unit_test(test_search_is_left_out),
         cmocka_unit_test(test_no_drift),

@@ -342,6 +342,7 @@ static void average_all(struct history *h)
 
 static void fill_job(struct history *h, const struct filter *f, const struct motion_vector *vectors)
 {
+    const bool grey = format_table[h->in->format].components == 1;
     const float rho = (float)h->noise.share;
 
     h->job = (struct mean_job){
@@ -353,7 +354,8 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .vectors = vectors,
         .axes = colour_distance(h->in->colour),
         .share = rho,
-        .light = 3.0F * noise_share_of_light(rho),
+        .in_luma = noise_luma_in_light(rho) * (grey ? 3.0F : 1.0F),
+        .in_chroma = noise_chroma_in_light(rho) * 2.0F,
         .slack = noise_slack(rho),
         .frames = f->temporal,
     };
@@ -425,7 +427,8 @@ void history_input(const struct history *h, const struct filter *f, struct band_
     for (int i = 0; i < 256; i++) {
         const double nu = sqrt(noise_variance(&h->noise, i));
         const double sc =
-            scale * (f->sigma_color > 0.0 ? f->sigma_color : filter_auto_sigma_color(f, nu));
+            scale * (f->sigma_color > 0.0 ? f->sigma_color
+                                          : filter_auto_sigma_color(f, nu, h->noise.share));
 
         ret->by_brightness[i] = (float)(1.0 / (sc * sc));
         most = fmax(most, sc);
@@ -474,8 +477,10 @@ static void report_counts(struct history *h, struct engine_report *ret)
 void history_report(struct history *h, struct engine_report *ret)
 {
     *ret = (struct engine_report){0};
-    if (h->measures)
+    if (h->measures) {
         ret->noise = noise_sigma(&h->noise);
+        ret->noise_share = h->noise.share;
+    }
     if (h->averages)
         report_counts(h, ret);
     else if (h->past.temporal > 1)

@@ -103,10 +103,10 @@ struct mean_job {
     const struct levels *before, *now;
     const struct motion_vector *vectors; /* NULL: nothing moved */
     struct colour_distance axes;
-    float variance[256]; /* nu2 by brightness */
-    float share;         /* rho */
-    float light;         /* 3 kappa */
-    float slack;         /* s of what stands still */
+    float variance[256];      /* nu2 by brightness */
+    float share;              /* rho */
+    float in_luma, in_chroma; /* 3 kappa q */
+    float slack;              /* s of what stands still */
     int frames;
     struct mean_scratch *scratch;
     int left, right, top, bottom; /* what is to be done: at most MEAN_STRIP columns, from a

@@ -57,13 +57,22 @@ static inline void mean_make_frames(float *restrict to, const uint8_t *restrict 
         to[i] = m[i] ? mean_count_frames(m[i]) : 0.0F;
 }
 
+/* How much of a light whose square is @square is more than @noise * base, m being @frames. */
+static inline float mean_kept(float square, float noise, float frames)
+{
+    const float over = (square > 1e-9F ? square : 1e-9F) * frames;
+    const float some = 1.0F - noise * (frames + 1.0F) / over;
+
+    return some > 0.0F ? some : 0.0F;
+}
+
 /* L from C, in its place, and |E - L|^2. */
 MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE],
                                  float *restrict fit, float (*mean)[MEAN_LINE],
                                  const float *restrict noise, const float *restrict m,
                                  struct mean_parts tiles, const int components)
 {
-    const float factor = j->light;
+    const float in_luma = j->in_luma, in_chroma = j->in_chroma;
     float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
@@ -71,16 +80,14 @@ MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_L
     {
         const float frames = m[i] > 0.5F ? m[i] : 0.5F;
         const float c1 = components == 3 ? l1[i] : 0.0F, c2 = components == 3 ? l2[i] : 0.0F;
-        const float square = l0[i] * l0[i] + (c1 * c1 + c2 * c2);
-        const float over = (square > 1e-9F ? square : 1e-9F) * frames;
-        const float some = 1.0F - factor * noise[i] * (frames + 1.0F) / over;
-        const float keep = some > 0.0F ? some : 0.0F;
+        const float keep = mean_kept(l0[i] * l0[i], in_luma * noise[i], frames);
         const float k0 = l0[i] * keep, d0 = e0[i] - k0;
         float sum = d0 * d0;
 
         l0[i] = k0;
         if (components == 3) {
-            const float k1 = c1 * keep, d1 = e1[i] - k1, k2 = c2 * keep, d2 = e2[i] - k2;
+            const float of_both = mean_kept(c1 * c1 + c2 * c2, in_chroma * noise[i], frames);
+            const float k1 = c1 * of_both, d1 = e1[i] - k1, k2 = c2 * of_both, d2 = e2[i] - k2;
 
             l1[i] = k1;
             l2[i] = k2;
