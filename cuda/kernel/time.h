@@ -22,8 +22,9 @@ extern "C" {
 #define TIME_PAD 64       /* edge samples repeated around luma, so that searches need no bounds */
 #define TIME_LEVEL_PAD 32 /* and around the other levels */
 #define TIME_BLOCK 8      /* luma samples with one vector */
-#define TIME_ALIKE 6      /* MOTION_ALIKE and MOTION_REACH of engine/time/motion.h */
-#define TIME_REACH 2
+#define TIME_ALIKE 7      /* MOTION_ALIKE and the others of engine/time/motion.h */
+#define TIME_REACH 3
+#define TIME_HEAVIEST 32
 #define TIME_CLASSES 8 /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
 #define TIME_MAX_WINDOW 8
@@ -62,6 +63,12 @@ struct time_vector {
     int16_t x, y; /* at level 0 in eighths of a sample, at the others in whole ones */
 };
 
+/* What level 0 found of a block, and what that weighs in a mean. */
+struct time_match {
+    struct time_vector v;
+    uint16_t weight_x, weight_y;
+};
+
 /* What is known of the noise, on the device. */
 struct time_noise {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
@@ -98,7 +105,7 @@ struct time_job {
         *words[3]; /* samples of 16 bits: until they are unpacked, those of `before`; or NULL */
     struct time_stored state, old;
     struct time_vector *vector[TIME_MAX_LEVEL + 1];
-    struct time_vector *matched;     /* those of level 0 before means are taken */
+    struct time_match *matched;      /* those of level 0 before means are taken */
     struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
     struct time_noise *noise;
     struct time_report *report;

@@ -333,6 +333,15 @@ struct fit {
 
         return num < 0 ? -n : n;
     }
+
+    /* motion_weight() of the rise there, which is twice `den`: SADs are of luma here, not of four
+     * times that */
+    __device__ __forceinline__ uint16_t weight() const
+    {
+        const int bits = 33 - __clz(den);
+
+        return uint16_t(min(1 << max(bits / 2 - 3, 0), TIME_HEAVIEST));
+    }
 };
 
 struct found {
@@ -378,8 +387,27 @@ static __device__ void try_others(const time_job &j, const own_rows &q, int col,
     }
 }
 
-static __device__ time_vector with_fraction(const time_job &j, const own_rows &q, const found &best,
-                                            bool is_middle, uint32_t sad[10])
+/* A match is loaded and stored as one word of 8 bytes. */
+static __device__ __forceinline__ time_match match_at(const time_job &j, int at)
+{
+    const uint2 word = reinterpret_cast<const uint2 *>(j.matched)[at];
+    time_match ret;
+
+    static_assert(sizeof(ret) == sizeof(word), "");
+    memcpy(&ret, &word, sizeof(ret));
+    return ret;
+}
+
+static __device__ __forceinline__ void put_match(const time_job &j, int at, const time_match &m)
+{
+    uint2 word;
+
+    memcpy(&word, &m, sizeof(word));
+    reinterpret_cast<uint2 *>(j.matched)[at] = word;
+}
+
+static __device__ time_match with_fraction(const time_job &j, const own_rows &q, const found &best,
+                                           bool is_middle, uint32_t sad[10])
 {
     if (!__all_sync(ALL, is_middle)) {
         uint32_t beside[10];
@@ -391,9 +419,11 @@ static __device__ time_vector with_fraction(const time_job &j, const own_rows &q
     }
     const fit x(sad[3], best.sad, sad[5]), y(sad[1], best.sad, sad[7]);
 
-    if (!best.v.x && !best.v.y && x.near_zero && y.near_zero)
-        return {0, 0};
-    return {int16_t(8 * best.v.x + x.eighths()), int16_t(8 * best.v.y + y.eighths())};
+    time_match ret = {{0, 0}, x.weight(), y.weight()};
+
+    if (best.v.x || best.v.y || !x.near_zero || !y.near_zero)
+        ret.v = {int16_t(8 * best.v.x + x.eighths()), int16_t(8 * best.v.y + y.eighths())};
+    return ret;
 }
 
 static __global__ void __launch_bounds__(128) search_full(const time_job j)
@@ -420,15 +450,13 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     for (int i = 0; i < 9; i++)
         offer(best, plus(expected, i % 3 - 1, i / 3 - 1), expected, sad[i], 1 + i);
     try_others(j, q, col, row, expected, best);
-    const time_vector v = with_fraction(j, q, best, same(best.v, expected), sad);
+    const time_match match = with_fraction(j, q, best, same(best.v, expected), sad);
 
     if (part == 0 && at < n)
-        j.matched[at] = v;
+        put_match(j, at, match);
 }
 
 /* --- the mean with what moves alike --- */
-
-#define SIDE (2 * TIME_REACH + 1) /* of what it is taken over */
 
 static __device__ __forceinline__ int mean_of(int sum, int n)
 {
@@ -442,30 +470,35 @@ static __global__ void __launch_bounds__(128) smooth(const time_job j)
     const int cols = j.shape.cols[0], rows = j.shape.rows[0];
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
     const int col = at % cols, row = at / cols;
-    time_vector own, mean = {0, 0};
-    int x = 0, y = 0, n = 0;
+    time_vector own;
+    int x = 0, y = 0, n_x = 0, n_y = 0;
 
     let_next_start();
     wait_for_before();
     if (row >= rows)
         return;
-    own = j.matched[at];
+    own = match_at(j, at).v;
     if (own.x || own.y) {
-#pragma unroll
-        for (int i = 0; i < SIDE * SIDE; i++) {
-            const int c = col + i % SIDE - TIME_REACH, r = row + i / SIDE - TIME_REACH;
-            const bool inside = c >= 0 && c < cols && r >= 0 && r < rows;
-            const time_vector v = inside ? j.matched[r * cols + c] : time_vector{0, 0};
+        const int top = max(row - TIME_REACH, 0), bottom = min(row + TIME_REACH, rows - 1);
 
-            if ((v.x || v.y) && abs(v.x - own.x) <= TIME_ALIKE && abs(v.y - own.y) <= TIME_ALIKE) {
-                x += v.x;
-                y += v.y;
-                n++;
+#pragma unroll 1
+        for (int r = top; r <= bottom; r++)
+#pragma unroll
+            for (int c = col - TIME_REACH; c <= col + TIME_REACH; c++) {
+                const bool inside = c >= 0 && c < cols;
+                const time_match m = inside ? match_at(j, r * cols + c) : time_match{};
+                const int away_x = m.v.x - own.x, away_y = m.v.y - own.y;
+
+                if ((m.v.x || m.v.y) && abs(away_x) <= TIME_ALIKE && abs(away_y) <= TIME_ALIKE) {
+                    x += m.weight_x * away_x;
+                    y += m.weight_y * away_y;
+                    n_x += m.weight_x;
+                    n_y += m.weight_y;
+                }
             }
-        }
-        mean = {int16_t(mean_of(x, n)), int16_t(mean_of(y, n))};
+        own = {int16_t(own.x + mean_of(x, n_x)), int16_t(own.y + mean_of(y, n_y))};
     }
-    j.vector[0][at] = mean;
+    j.vector[0][at] = own;
 }
 
 extern "C" int time_search(const time_job *j, cudaStream_t stream)

@@ -17,10 +17,17 @@ struct grid {
     struct vector *vector;
 };
 
+/* What level 0 found of a block, and what that weighs in a mean. */
+struct match {
+    struct motion_vector v;
+    int weight_x, weight_y;
+};
+
 struct motion_search {
     int top;
     struct grid grid[MOTION_MAX_LEVEL + 1]; /* one vector per block */
-    struct motion_vector *matched, *found;  /* before and after means are taken */
+    struct match *matched;
+    struct motion_vector *found; /* once means are taken */
 };
 
 static int clamp(int v, int low, int high)
@@ -309,17 +316,19 @@ static int eighths(struct fit f)
 }
 
 /* What stands still is left where it is. */
-static struct motion_vector with_fraction(const struct window *w, struct vector v)
+static struct match with_fraction(const struct window *w, struct vector v)
 {
     const int c = sad(w, v);
     const struct fit x =
         fit_of(sad(w, (struct vector){v.x - 1, v.y}), c, sad(w, (struct vector){v.x + 1, v.y}));
     const struct fit y =
         fit_of(sad(w, (struct vector){v.x, v.y - 1}), c, sad(w, (struct vector){v.x, v.y + 1}));
+    struct match ret = {.weight_x = motion_weight(x.den / 2), .weight_y = motion_weight(y.den / 2)};
 
-    if (!v.x && !v.y && x.near_zero && y.near_zero)
-        return (struct motion_vector){0};
-    return (struct motion_vector){(int16_t)(8 * v.x + eighths(x)), (int16_t)(8 * v.y + eighths(y))};
+    if (v.x || v.y || !x.near_zero || !y.near_zero)
+        ret.v = (struct motion_vector){(int16_t)(8 * v.x + eighths(x)),
+                                       (int16_t)(8 * v.y + eighths(y))};
+    return ret;
 }
 
 static void search_block(struct motion_search *m, const struct pyramid *now,
@@ -351,34 +360,35 @@ static bool alike(struct motion_vector a, struct motion_vector b)
 }
 
 /* To the nearest, halves away from zero. */
-static int16_t mean_of(int sum, int n)
+static int mean_of(int sum, int n)
 {
     const int mean = (2 * abs(sum) + n) / (2 * n);
 
-    return (int16_t)(sum < 0 ? -mean : mean);
+    return sum < 0 ? -mean : mean;
 }
 
 static struct motion_vector smoothed(const struct motion_search *m, int col, int row)
 {
     const int cols = m->grid[0].cols, rows = m->grid[0].rows;
-    const struct motion_vector v = m->matched[row * cols + col];
-    int x = 0, y = 0, n = 0;
+    const struct motion_vector v = m->matched[row * cols + col].v;
+    int x = 0, y = 0, n_x = 0, n_y = 0;
 
     if (is_zero(v))
         return v;
     for (int r = row - MOTION_REACH; r <= row + MOTION_REACH; r++)
         for (int c = col - MOTION_REACH; c <= col + MOTION_REACH; c++) {
             const bool inside = r >= 0 && r < rows && c >= 0 && c < cols;
-            const struct motion_vector u =
-                inside ? m->matched[r * cols + c] : (struct motion_vector){0};
+            const struct match u = inside ? m->matched[r * cols + c] : (struct match){0};
 
-            if (is_zero(u) || !alike(u, v))
+            if (is_zero(u.v) || !alike(u.v, v))
                 continue;
-            x += u.x;
-            y += u.y;
-            n++;
+            x += u.weight_x * (u.v.x - v.x);
+            y += u.weight_y * (u.v.y - v.y);
+            n_x += u.weight_x;
+            n_y += u.weight_y;
         }
-    return (struct motion_vector){mean_of(x, n), mean_of(y, n)};
+    return (struct motion_vector){(int16_t)(v.x + mean_of(x, n_x)),
+                                  (int16_t)(v.y + mean_of(y, n_y))};
 }
 
 const struct motion_vector *motion_find(struct motion_search *m, const struct pyramid *now,

@@ -18,18 +18,21 @@
  * nearest eighth (halves away from zero); none where rise <= 0. A block whose vector is 0 has none
  * either where on both axes |l - r| < 2/5 rise, or |l - r| < 1/2 rise and c / 4, or rise < c / 6:
  * noise alone does that.
- * Noise also scatters what is left. So at the end a vector that is not 0 becomes the mean of those
- * in the 5x5 blocks around that are not 0 and at most MOTION_ALIKE from it on both axes, to the
- * nearest eighth (halves away from zero). Context: plain data; any thread, each object by one at a
- * time. */
+ * Noise also scatters what is left, the more the flatter a picture is along an axis. So at the end
+ * a vector that is not 0 moves by the mean of how far from it others are: those in the 7x7 blocks
+ * around that are not 0 and at most MOTION_ALIKE from it on both axes: less than a whole sample,
+ * after which a fine pattern is like itself again. On each axis a block weighs
+ * motion_weight() of its rise there, and the mean is to the nearest eighth (halves away from zero).
+ * Context: plain data; any thread, each object by one at a time. */
 #include <stdint.h>
 
 #include "picture/frame.h"
 
 #define MOTION_BLOCK 8     /* luma samples */
 #define MOTION_MAX_LEVEL 4 /* of pictures from 2000 rows */
-#define MOTION_ALIKE 6     /* eighths of a sample between vectors of which a mean is taken */
-#define MOTION_REACH 2     /* blocks around that are in it */
+#define MOTION_ALIKE 7     /* eighths of a sample between vectors of which a mean is taken */
+#define MOTION_REACH 3     /* blocks around that are in it */
+#define MOTION_HEAVIEST 32 /* weight in it; so sums of 7x7 have 16 bits */
 
 struct motion_vector {
     int16_t x, y; /* to where the block was, in eighths of a luma sample */
@@ -44,6 +47,18 @@ struct pyramid {
     int top; /* the highest level */
     struct motion_level level[MOTION_MAX_LEVEL + 1];
 };
+
+/* About the root of the @rise of a block's SAD along an axis, as a power of 2. The root, because
+ * the steepest blocks are the surest, but what the two lines get wrong of a fraction is alike in
+ * all of them. */
+static inline int motion_weight(int rise)
+{
+    int weight = 1;
+
+    for (; rise >= 128 && weight < MOTION_HEAVIEST; rise /= 4)
+        weight *= 2;
+    return weight;
+}
 
 /* The highest level of a picture: 2, and one more for each time its shorter side reaches 1000,
  * 2000; so the search reaches 11, 23 or 47 luma samples. */

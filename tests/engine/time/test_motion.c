@@ -159,6 +159,21 @@ static void test_parts_move_apart(void **state)
     close_pair(&p);
 }
 
+/* The root as a power of 2, up to the most that sums of 16 bits can do. */
+static void test_weights(void **state)
+{
+    static const struct {
+        int rise, weight;
+    } cases[] = {{-5, 1},   {0, 1},    {127, 1},   {128, 2},    {511, 2},    {512, 4},
+                 {2047, 4}, {2048, 8}, {8192, 16}, {32767, 16}, {32768, 32}, {262144, 32}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(motion_weight(cases[i].rise), cases[i].weight);
+    assert_true(MOTION_HEAVIEST * MOTION_ALIKE * (2 * MOTION_REACH + 1) * (2 * MOTION_REACH + 1) <=
+                INT16_MAX);
+}
+
 /* A half that stands still takes nothing from the vectors of one that moves by as little as half a
  * sample. */
 static void test_what_stands_still_is_left_out(void **state)
@@ -229,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_shifts_are_found),
         cmocka_unit_test(test_noise_does_not_move),
         cmocka_unit_test(test_parts_move_apart),
+        cmocka_unit_test(test_weights),
         cmocka_unit_test(test_what_stands_still_is_left_out),
         cmocka_unit_test(test_small_and_odd_sizes),
         cmocka_unit_test(test_reach_grows_with_the_picture),

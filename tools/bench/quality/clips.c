@@ -323,6 +323,50 @@ static struct rgb desk(double x, double y, int t)
     return lit(c, 0.15 * t * (1.0 - x / 640.0));
 }
 
+/* Land and sea on a ball that turns, @x, @y from its middle. */
+static struct rgb globe(struct rgb c, double x, double y, int t)
+{
+    const double r = 78.0, inside = fmax(1.0 - (x * x + y * y) / (r * r), 0.0);
+    const double around =
+        r * asin(fmax(fmin(x / sqrt(r * r - fmin(y * y, r * r - 1.0)), 1.0), -1.0));
+    const double land = rough(around + 4.5 * t, y, 24, 4, 111);
+    const double light = -70.0 + 75.0 * sqrt(inside) - 0.2 * x;
+
+    c = blend(c, lit(land > 0.05 ? colour(120, 130, 70) : colour(60, 100, 150), light),
+              ellipse(x, y, r, r));
+    return blend(c, colour(90, 70, 50), box(x, y - 95, 60, 12));
+}
+
+/* The slats of a blind that is drawn up, to @below. */
+static struct rgb blind(struct rgb c, double x, double y, double below)
+{
+    const double slat = cos(2.0 * PI * (y - below) / 9.0);
+
+    c = blend(c, lit(colour(190, 205, 220), -0.1 * y), box(x - 130, y - 120, 180, 200));
+    return blend(c, colour(205 + 25 * slat, 195 + 25 * slat, 175 + 20 * slat),
+                 box(x - 130, y - (below - 200.0) / 2.0, 176, 200 + below));
+}
+
+/* Before a camera that trembles: a map on a wall, a blind that is drawn up, a globe that turns, and
+ * the shadow of who goes past. */
+static struct rgb lesson(double x, double y, int t)
+{
+    const double wx = x + 0.9 * sin(0.8 * t) + 0.3 * sin(2.3 * t), wy = y + 0.6 * cos(1.1 * t);
+    const double coast = rough(wx, wy, 34, 4, 112);
+    const double road = fabs(value(wx, wy, 40, 113));
+    const double shadow = ellipse(wx + 160.0 - 17.0 * t, wy - 250, 90, 220);
+    struct rgb c = lit(colour(176, 170, 150), 5.0 * rough(wx, wy, 30, 4, 114));
+    struct rgb map = coast > 0.0 ? colour(205 - 60 * coast, 200 - 20 * coast, 150)
+                                 : colour(150, 185, 215 + 30 * coast);
+
+    if (road < 0.03 && coast > 0.0)
+        map = colour(170, 60, 55);
+    c = blend(c, map, box(wx - 440, wy - 120, 330, 190));
+    c = blind(c, wx, wy, 200.0 - 2.6 * t);
+    c = globe(c, wx - 330, wy - 265, t);
+    return lit(c, -34.0 * shadow);
+}
+
 const struct clip clip_table[] = {
     {"aside", aside},
     {"talk", talk},
@@ -337,5 +381,6 @@ const struct clip clip_table[] = {
     {"kitchen", kitchen},
     {"study", study},
     {"desk", desk},
+    {"lesson", lesson},
     {NULL, NULL},
 };

@@ -59,12 +59,14 @@ static int matched_create(struct search *s)
     const size_t stride = (size_t)s->grid[0].cols + 2 * MOTION_REACH;
     const size_t n = stride * ((size_t)s->grid[0].rows + 2 * MOTION_REACH);
 
-    s->matched_memory = calloc(2 * n, sizeof(*s->matched_memory));
+    s->matched_memory = calloc(4 * n, sizeof(*s->matched_memory));
     if (!s->matched_memory)
         return -ENOMEM;
     m->stride = (ptrdiff_t)stride;
     m->x = s->matched_memory + MOTION_REACH * (stride + 1);
     m->y = m->x + n;
+    m->weight_x = m->y + n;
+    m->weight_y = m->weight_x + n;
     return 0;
 }
 

@@ -48,11 +48,11 @@ static inline struct search_vector *search_at(const struct search_grid *g, int c
     return g->vector + (row + 1) * g->stride + col + 1;
 }
 
-/* What level 0 found, component by component. Around the blocks are vectors of 0, which count for
- * nothing. */
+/* What level 0 found, component by component, and what that weighs (motion_weight()). Around the
+ * blocks are vectors of 0, which count for nothing. */
 struct search_matched {
     ptrdiff_t stride;
-    int16_t *x, *y; /* the first block's */
+    int16_t *x, *y, *weight_x, *weight_y; /* the first block's */
 };
 
 /* One level. */

@@ -150,15 +150,18 @@ static inline int search_eighths(struct search_fit f)
     return f.num < 0 ? -n : n;
 }
 
-static inline struct motion_vector search_fraction(const int32_t sad[9], struct search_vector v)
+/* What the SADs around @v tell of the block at @at. */
+static inline void search_match(const struct search_matched *to, ptrdiff_t at, const int32_t sad[9],
+                                struct search_vector v)
 {
     const struct search_fit x = search_fit(sad[3], sad[4], sad[5]);
     const struct search_fit y = search_fit(sad[1], sad[4], sad[7]);
+    const bool stands = !(v.x | v.y) && x.near_zero & y.near_zero;
 
-    if (!(v.x | v.y) && x.near_zero & y.near_zero)
-        return (struct motion_vector){0, 0};
-    return (struct motion_vector){(int16_t)(8 * v.x + search_eighths(x)),
-                                  (int16_t)(8 * v.y + search_eighths(y))};
+    to->x[at] = (int16_t)(stands ? 0 : 8 * v.x + search_eighths(x));
+    to->y[at] = (int16_t)(stands ? 0 : 8 * v.y + search_eighths(y));
+    to->weight_x[at] = (int16_t)motion_weight(x.den / 2);
+    to->weight_y[at] = (int16_t)motion_weight(y.den / 2);
 }
 
 static void search_full_block(const struct search_job *j, int col, int row)
@@ -194,59 +197,68 @@ static void search_full_block(const struct search_job *j, int col, int row)
     ret = best == 0 ? others[0] : best < 10 ? search_near(v, best - 1) : others[best - 9];
     if (!search_same(ret, v))
         sads_16x16(sad, now, before + search_away(ret, stride), stride);
-    const struct motion_vector with_fraction = search_fraction(sad, ret);
-
-    j->matched.x[row * j->matched.stride + col] = with_fraction.x;
-    j->matched.y[row * j->matched.stride + col] = with_fraction.y;
+    search_match(&j->matched, row * j->matched.stride + col, sad, ret);
 }
 
-/* Adds up the vectors @x, @y that are not 0 and are like @own_x, @own_y. */
-static inline void search_add_alike(int16_t *restrict sum_x, int16_t *restrict sum_y,
-                                    int16_t *restrict n, const int16_t *x, const int16_t *y,
-                                    const int16_t *own_x, const int16_t *own_y, int cols)
+enum { SEARCH_PIECE = 256 }; /* blocks of a row of which means are taken at a time */
+
+/* How far others are from a block's vector, added up by weight, and their weights. */
+struct search_sums {
+    int16_t x[SEARCH_PIECE], y[SEARCH_PIECE], n_x[SEARCH_PIECE], n_y[SEARCH_PIECE];
+};
+
+/* Adds the vectors @other blocks after those from @at on, where they are not 0 and alike. */
+static inline void search_add_alike(struct search_sums *restrict s, const struct search_matched *m,
+                                    ptrdiff_t at, ptrdiff_t other, int cols)
 {
+    const int16_t *own_x = m->x + at, *own_y = m->y + at;
+    const int16_t *x = own_x + other, *y = own_y + other;
+    const int16_t *weight_x = m->weight_x + at + other, *weight_y = m->weight_y + at + other;
+
     for (int i = 0; i < cols; i++) {
         const int16_t away_x = (int16_t)(x[i] - own_x[i]), away_y = (int16_t)(y[i] - own_y[i]);
         const bool counts = ((x[i] | y[i]) != 0) & (away_x <= MOTION_ALIKE) &
                             (away_x >= -MOTION_ALIKE) & (away_y <= MOTION_ALIKE) &
                             (away_y >= -MOTION_ALIKE);
         const int16_t mask = (int16_t)-counts;
+        const int16_t w_x = (int16_t)(weight_x[i] & mask), w_y = (int16_t)(weight_y[i] & mask);
 
-        sum_x[i] = (int16_t)(sum_x[i] + (x[i] & mask));
-        sum_y[i] = (int16_t)(sum_y[i] + (y[i] & mask));
-        n[i] = (int16_t)(n[i] - mask);
+        s->x[i] = (int16_t)(s->x[i] + w_x * away_x);
+        s->y[i] = (int16_t)(s->y[i] + w_y * away_y);
+        s->n_x[i] = (int16_t)(s->n_x[i] + w_x);
+        s->n_y[i] = (int16_t)(s->n_y[i] + w_y);
     }
 }
 
 /* To the nearest, halves away from zero: whole numbers below 2^24 are divided exactly enough. */
-static inline int16_t search_mean(int16_t sum, int16_t n)
+static inline int search_mean(int sum, int n)
 {
     const int mean = (int)((float)(2 * abs(sum) + n) / (float)(2 * n));
 
-    return (int16_t)(sum < 0 ? -mean : mean);
+    return sum < 0 ? -mean : mean;
 }
 
 /* A row of means with what moves alike. */
 static void search_smooth(const struct search_job *j, int row)
 {
-    enum { PIECE = 256 };
     const struct search_matched *m = &j->matched;
     const int cols = j->grid->cols;
 
-    for (int left = 0; left < cols; left += PIECE) {
-        const int end = cols - left < PIECE ? cols - left : PIECE;
-        const int16_t *x = m->x + row * m->stride + left, *y = m->y + row * m->stride + left;
+    for (int left = 0; left < cols; left += SEARCH_PIECE) {
+        const int end = cols - left < SEARCH_PIECE ? cols - left : SEARCH_PIECE;
+        const ptrdiff_t at = row * m->stride + left;
+        const int16_t *x = m->x + at, *y = m->y + at;
         struct motion_vector *to = j->found + row * cols + left;
-        int16_t sum_x[PIECE] = {0}, sum_y[PIECE] = {0}, n[PIECE] = {0};
+        struct search_sums s = {0};
 
         for (int dy = -MOTION_REACH; dy <= MOTION_REACH; dy++)
             for (int dx = -MOTION_REACH; dx <= MOTION_REACH; dx++)
-                search_add_alike(sum_x, sum_y, n, x + dy * m->stride + dx, y + dy * m->stride + dx,
-                                 x, y, end);
+                search_add_alike(&s, m, at, dy * m->stride + dx, end);
         for (int i = 0; i < end; i++)
-            to[i] = x[i] | y[i] ? (struct motion_vector){search_mean(sum_x[i], n[i]),
-                                                         search_mean(sum_y[i], n[i])}
-                                : (struct motion_vector){0, 0};
+            to[i] = x[i] | y[i]
+                        ? (struct motion_vector){(int16_t)(x[i] + search_mean(s.x[i], s.n_x[i])),
+                                                 (int16_t)(y[i] + search_mean(s.y[i], s.n_y[i]))}
+                        : (struct motion_vector){0, 0};
     }
 }
 
