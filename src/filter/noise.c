@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define UNKNOWN_VARIANCE 75.0
-#define UNKNOWN_SHARE 0.25
+#define UNKNOWN_SHARE 0.14 /* as of white noise */
 
 int noise_bin(double variance)
 {

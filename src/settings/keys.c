@@ -153,9 +153,8 @@ const struct key key_table[] = {
      .min = 1,
      .max = 200,
      .live = true,
-     .help =
-         "how different a colour may be, in levels of 0..255; 2 to 2.5 times the noise is best, "
-         "which auto measures"},
+     .help = "how different a colour may be, in levels of 0..255; 2 to 3 times the noise is best, "
+             "which auto measures"},
     {.name = "range",
      .argument = "NAME",
      .type = KEY_CHOICE,

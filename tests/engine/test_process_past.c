@@ -58,6 +58,7 @@ static void learn(struct witness *w, const struct frame *in)
     for (size_t i = 0; i < frame_counts_size(in); i++)
         w->counts[i] = (uint8_t)(in->seq + i);
     w->report = (struct engine_report){.noise = (double)in->seq + 0.25,
+                                       .noise_share = (double)in->seq / 100.0,
                                        .frames = 2.0 * (double)in->seq,
                                        .counts = in->seq % 2 ? NULL : w->counts};
 }
@@ -254,6 +255,7 @@ static void check_report(struct owner *o, double noise, double frames, int first
 
     o->engine->ops->report(o->engine, &r);
     assert_true(r.noise == noise && r.frames == frames);
+    assert_true(r.noise_share == (noise > 0.0 ? (noise - 0.25) / 100.0 : 0.0));
     assert_int_equal(r.counts == NULL, first_count < 0);
     for (size_t i = 0; r.counts && i < frame_counts_size(&o->in); i++)
         assert_int_equal(r.counts[i], (uint8_t)(first_count + (int)i));

@@ -19,9 +19,9 @@
  * either where on both axes |l - r| < 2/5 rise, or |l - r| < 1/2 rise and c / 4, or rise < c / 6:
  * noise alone does that.
  * Noise also scatters what is left, the more the flatter a picture is along an axis. So at the end
- * a vector that is not 0 moves by the mean of how far from it others are: those in the 7x7 blocks
- * around that are not 0 and at most MOTION_ALIKE from it on both axes: less than a whole sample,
- * after which a fine pattern is like itself again. On each axis a block weighs
+ * a vector that is not 0 moves by the mean of how far from it others are: those of the 7x7 blocks
+ * around, itself among them, that are not 0 and at most MOTION_ALIKE from it on both axes: less
+ * than a whole sample, after which a fine pattern is like itself again. On each axis a block weighs
  * motion_weight() of its rise there, and the mean is to the nearest eighth (halves away from zero).
  * Context: plain data; any thread, each object by one at a time. */
 #include <stdint.h>
@@ -48,9 +48,9 @@ struct pyramid {
     struct motion_level level[MOTION_MAX_LEVEL + 1];
 };
 
-/* About the root of the @rise of a block's SAD along an axis, as a power of 2. The root, because
- * the steepest blocks are the surest, but what the two lines get wrong of a fraction is alike in
- * all of them. */
+/* About an eighth of the root of the @rise of a block's SAD along an axis, as a power of 2. The
+ * root, because the steepest blocks are the surest, but what the two lines get wrong of a fraction
+ * is alike in all of them. SADs are of samples of level 0. */
 static inline int motion_weight(int rise)
 {
     int weight = 1;

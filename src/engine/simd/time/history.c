@@ -354,7 +354,7 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .vectors = vectors,
         .axes = colour_distance(h->in->colour),
         .share = rho,
-        .in_luma = noise_luma_in_light(rho) * (grey ? 3.0F : 1.0F),
+        .in_luma = NOISE_LUMA_IN_LIGHT * (grey ? 1.5F : 1.0F),
         .in_chroma = noise_chroma_in_light(rho) * 2.0F,
         .slack = noise_slack(rho),
         .frames = f->temporal,
