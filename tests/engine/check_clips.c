@@ -195,33 +195,13 @@ static void describe(const struct clip *c, int t, const char *what)
 struct totals {
     long n_frames, n_failed;
     struct difference all;
-    long n_counts, n_counts_off; /* blocks */
-    int most_of_words;           /* in levels of 16 bits, without the mean, which is stored in 15 */
+    struct count_difference counts;
+    int most_of_words; /* in levels of 16 bits, without the mean, which is stored in 15 */
 };
 
 struct pair {
     struct engine *e, *truth;
 };
-
-/* What both count in the newest frame. A count is stored in steps of up to 1/32 of it: what one
- * rounds up the other rounds down, and as counts go on from each other they may be two steps apart,
- * in a picture without noise everywhere. A block is told in halves of a frame, rounded once more.
- * As of samples, one of a thousand may be further off: what is just over the edge of a change of
- * light for one engine is not for the other, until that fades. */
-static bool same_counts(const struct engine_report *got, const struct engine_report *want,
-                        const struct frame *shape, struct totals *totals)
-{
-    bool same = true;
-
-    for (size_t i = 0; want->counts && i < frame_counts_size(shape); i++) {
-        const int off = abs(got->counts[i] - want->counts[i]), count = want->counts[i];
-
-        totals->n_counts++;
-        totals->n_counts_off += off > 1 + count / 16;
-        same = same && off <= 1 + count / 4;
-    }
-    return same;
-}
 
 static bool same_report(const struct pair *p, const struct frame *shape, struct totals *totals)
 {
@@ -232,7 +212,7 @@ static bool same_report(const struct pair *p, const struct frame *shape, struct 
     return fabs(got.noise - want.noise) <= 1e-6 &&
            fabs(got.noise_share - want.noise_share) <= 1e-6 &&
            fabs(got.frames - want.frames) <= want.frames / 16.0 && !got.counts == !want.counts &&
-           same_counts(&got, &want, shape, totals);
+           counts_within_bound(got.counts, want.counts, frame_counts_size(shape), &totals->counts);
 }
 
 /* One frame through both. */
@@ -452,7 +432,7 @@ static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
     for (int most = 16; most <= FILTER_MAX_TEMPORAL && drift; most *= 4)
         run_clip(p, long_clip(drift, most), totals);
     if (totals->all.n_over_1 > totals->all.n_samples / 1000 ||
-        totals->n_counts_off > totals->n_counts / 1000 || difference_psnr(&totals->all) < 50.0) {
+        totals->counts.n_off > totals->counts.n / 1000 || difference_psnr(&totals->all) < 50.0) {
         printf("FAIL bound over all clips\n");
         totals->n_failed++;
     }
