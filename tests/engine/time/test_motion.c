@@ -159,7 +159,7 @@ static void test_parts_move_apart(void **state)
     close_pair(&p);
 }
 
-/* The root as a power of 2, up to the most that sums of 16 bits can do. */
+/* About an eighth of the root, as a power of 2, up to the most that sums of 16 bits can do. */
 static void test_weights(void **state)
 {
     static const struct {
