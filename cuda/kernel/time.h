@@ -81,7 +81,7 @@ struct time_noise {
 
     /* What follows from it for the frame in hand. */
     float rho, slack;         /* average.h */
-    float in_luma, in_chroma; /* 3 kappa q there */
+    float in_luma, in_chroma; /* T there */
     float nu2[256];           /* variance by the mean luma of a cell */
     float inv_two_sc2[256];   /* 1 / (2 sigma_color^2), likewise */
     float inv_share[256];     /* 1 / filter_averaged_share(), by the stored count */

@@ -283,8 +283,8 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
     if (i == 0) {
         n.rho = float(m.share);
-        n.in_luma = NOISE_LUMA_IN_LIGHT * (j.shape.components == 1 ? 1.5f : 1.0f);
-        n.in_chroma = noise_chroma_in_light(float(m.share)) * 2.0f;
+        n.in_luma = noise_luma_light(j.shape.components == 1);
+        n.in_chroma = noise_chroma_light(float(m.share));
         n.slack = noise_slack(float(m.share));
     }
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;

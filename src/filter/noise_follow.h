@@ -72,15 +72,20 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     }
 }
 
-/* The share of the variance that is left in means of 7x7 cells of 2x2 samples, where @share of it
- * is left in means of 4x4 samples: kappa of engine/time/average.h. What neighbours have in common
- * is mostly colour, which cameras interpolate and smooth more; for luma it is twice what is left of
- * white noise, whatever the share. */
-#define NOISE_LUMA_IN_LIGHT 0.0142F
-
-NOISE_FUNCTION float noise_chroma_in_light(float share)
+/* How much of the variance the square of a change of light has to exceed: T of
+ * engine/time/average.h, several times what means of 7x7 cells leave of white noise. Luma has about
+ * half of the noise of a colour picture, and all of a grey one. What neighbours have in common,
+ * where
+ * @share of the variance is left in means of 4x4 samples, is mostly colour, which cameras
+ * interpolate and smooth more. */
+NOISE_FUNCTION float noise_luma_light(bool grey)
 {
-    return fminf(0.0053F * powf(share / 0.14F, 2.7F), 1.0F);
+    return grey ? 0.0213F : 0.0142F;
+}
+
+NOISE_FUNCTION float noise_chroma_light(float share)
+{
+    return fminf(0.0106F * powf(share / 0.14F, 2.7F), 2.0F);
 }
 
 /* By how much more than that of white noise the range sigma of a mean over frames is: noise that

@@ -297,8 +297,8 @@ static void test_only_falls(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
-/* White noise, of which means of 7x7 cells leave what the squares of their weights add up to. Luma
- * may have twice that. */
+/* White noise, of which means of 7x7 cells leave what the squares of their weights add up to: light
+ * is what exceeds that twice or more. */
 static void test_share_of_light(void **state)
 {
     static const double cell[4] = {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8};
@@ -310,10 +310,11 @@ static void test_share_of_light(void **state)
             weight[2 * k + i] += cell[i] / 7.0;
     for (int i = 0; i < 2 * 7 + 2; i++)
         of_light += weight[i] * weight[i];
-    assert_in_range(100 * NOISE_LUMA_IN_LIGHT / of_light / of_light, 200, 330);
-    assert_in_range(100 * noise_chroma_in_light(0.14F) / of_light / of_light, 75, 125);
-    assert_in_range(100 * noise_chroma_in_light(0.39F) / noise_chroma_in_light(0.14F), 1450, 1750);
-    assert_true(noise_chroma_in_light(1.0F) <= 1.0F);
+    assert_in_range(100 * noise_luma_light(false) / of_light / of_light, 200, 330);
+    assert_in_range(100 * noise_luma_light(true) / of_light / of_light, 300, 500);
+    assert_in_range(100 * noise_chroma_light(0.14F) / of_light / of_light, 150, 250);
+    assert_in_range(100 * noise_chroma_light(0.39F) / noise_chroma_light(0.14F), 1450, 1750);
+    assert_true(noise_chroma_light(1.0F) == 2.0F);
 }
 
 /* White noise has none, whatever is measured of it. */

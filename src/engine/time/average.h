@@ -20,9 +20,9 @@
  *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
  *      1 3 3 1 both ways. A slow change of light is no difference:
  *          C = box7 of E, each coordinate clamped to +-2.5 nu
- *          L = C max(0, 1 - 3 kappa q nu2 base / |C|^2)
- *      for luma (Y1) and chroma (U1, V1) each by itself: kappa = NOISE_LUMA_IN_LIGHT or
- *      noise_chroma_in_light(rho), q = 1/3 or 2/3 of the coordinates, 1/2 of grey.
+ *          L = C max(0, 1 - T nu2 base / |C|^2)
+ *      for luma (Y1) and chroma (U1, V1) each by itself: T = noise_luma_light() or
+ *      noise_chroma_light(rho).
  *          P' = P + L
  *          D = (box3 of |E - L|^2) / nu2
  *          R = D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2

@@ -235,8 +235,8 @@ static void shrink_light(struct guess *g, int x, int y, double in_luma, double i
 static void find_light(struct guess *g, const struct guess_input *in)
 {
     const bool grey = format_table[in->x->format].components == 1;
-    const double in_luma = NOISE_LUMA_IN_LIGHT * (grey ? 1.5 : 1.0);
-    const double in_chroma = noise_chroma_in_light((float)in->rho) * 2.0;
+    const double in_luma = noise_luma_light(grey);
+    const double in_chroma = noise_chroma_light((float)in->rho);
 
     for (int i = 0; i < 3; i++) {
         for (int y = 0; y < g->m.height; y++)

@@ -354,8 +354,8 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .vectors = vectors,
         .axes = colour_distance(h->in->colour),
         .share = rho,
-        .in_luma = NOISE_LUMA_IN_LIGHT * (grey ? 1.5F : 1.0F),
-        .in_chroma = noise_chroma_in_light(rho) * 2.0F,
+        .in_luma = noise_luma_light(grey),
+        .in_chroma = noise_chroma_light(rho),
         .slack = noise_slack(rho),
         .frames = f->temporal,
     };

@@ -105,7 +105,7 @@ struct mean_job {
     struct colour_distance axes;
     float variance[256];      /* nu2 by brightness */
     float share;              /* rho */
-    float in_luma, in_chroma; /* 3 kappa q */
+    float in_luma, in_chroma; /* T */
     float slack;              /* s of what stands still */
     int frames;
     struct mean_scratch *scratch;
