@@ -113,19 +113,24 @@ static double block_error(const struct frame *f, const struct frame *clean, int 
 struct blocks compare_blocks(const struct frame frames[CLIP_FRAMES],
                              const struct frame than[CLIP_FRAMES], const struct film *film)
 {
-    struct blocks ret = {.worst = INFINITY};
-    double n = 0.0, n_worse = 0.0;
+    const double per_frame = (double)(W / BLOCK) * (H / BLOCK);
+    struct blocks ret = {.worst = INFINITY, .later_worst = INFINITY};
 
     for (int t = 0; t < CLIP_FRAMES; t++)
         for (int y = 0; y + BLOCK <= H; y += BLOCK)
-            for (int x = 0; x + BLOCK <= W; x += BLOCK, n++) {
+            for (int x = 0; x + BLOCK <= W; x += BLOCK) {
                 const double mine = block_error(&frames[t], &film->clean[t], x, y) + 1.5;
                 const double theirs = block_error(&than[t], &film->clean[t], x, y) + 1.5;
                 const double gain = 10.0 * log10(theirs / mine);
 
                 ret.worst = fmin(ret.worst, gain);
-                n_worse += gain < -1.0;
+                ret.share_worse += gain < -1.0;
+                if (t > 0)
+                    ret.later_worst = fmin(ret.later_worst, gain);
+                if (t > 0)
+                    ret.later_share += gain < -1.0;
             }
-    ret.share_worse = 100.0 * n_worse / n;
+    ret.share_worse *= 100.0 / (per_frame * CLIP_FRAMES);
+    ret.later_share *= 100.0 / (per_frame * (CLIP_FRAMES - 1));
     return ret;
 }

@@ -27,7 +27,8 @@ struct score measure(const struct frame frames[CLIP_FRAMES], const struct film *
  * error, to which 1.5 are added on both sides. */
 struct blocks {
     double worst;
-    double share_worse; /* of all blocks, by more than 1 dB, percent */
+    double share_worse;              /* of all blocks, by more than 1 dB, percent */
+    double later_worst, later_share; /* the same without the first frame */
 };
 
 struct blocks compare_blocks(const struct frame frames[CLIP_FRAMES],

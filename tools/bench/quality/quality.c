@@ -36,6 +36,7 @@ static const struct {
 #define SPATIAL 0
 #define RECURSIVE (N_OWN - 1)
 #define MAX_COLUMNS 16
+#define N_WHERE (N_PARTS + 6) /* columns of the second table */
 
 /* What is added up over the clips. */
 struct mean {
@@ -158,32 +159,35 @@ static void run_clip(struct row *row, const char *engine, const struct clip *cli
 
 static void print_where(const struct row *rows, int n)
 {
-    struct mean means[N_PARTS + 4] = {0};
+    static const char *const others[] = {
+        "worst block",       "blocks < -1 dB, %", "after the first frame",
+        "blocks < -1 dB, %", "flicker",           "of the noisy"};
+    struct mean means[N_WHERE] = {0};
 
     printf("\n| %s, by part |", own[RECURSIVE].name);
-    for (int i = 0; i < N_PARTS; i++)
-        printf(" %s |", part_names[i]);
-    printf(" worst block | blocks < -1 dB, %% | flicker | of the noisy |\n|%s\n",
-           " --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (int i = 0; i < N_WHERE; i++)
+        printf(" %s |", i < N_PARTS ? part_names[i] : others[i - N_PARTS]);
+    printf("\n| --- |");
+    for (int i = 0; i < N_WHERE; i++)
+        printf(" --- |");
+    printf("\n");
     for (int k = 0; k < n; k++) {
         const struct row *r = &rows[k];
-        double cell[N_PARTS + 4];
+        double cell[N_WHERE] = {[N_PARTS] = r->blocks.worst, r->blocks.share_worse,
+                                r->blocks.later_worst,       r->blocks.later_share,
+                                r->recursive.flicker,        r->noisy.flicker};
 
         for (int i = 0; i < N_PARTS; i++)
             cell[i] = r->recursive.psnr[i] - r->noisy.psnr[i];
-        cell[N_PARTS] = r->blocks.worst;
-        cell[N_PARTS + 1] = r->blocks.share_worse;
-        cell[N_PARTS + 2] = r->recursive.flicker;
-        cell[N_PARTS + 3] = r->noisy.flicker;
         printf("| %s |", r->clip);
-        for (int i = 0; i < N_PARTS + 4; i++) {
+        for (int i = 0; i < N_WHERE; i++) {
             print_cell(cell[i]);
             add(&means[i], cell[i]);
         }
         printf("\n");
     }
     printf("| mean |");
-    for (int i = 0; i < N_PARTS + 4; i++)
+    for (int i = 0; i < N_WHERE; i++)
         print_mean(&means[i]);
     printf("\n");
 }
