@@ -170,19 +170,9 @@ void device_past_finish(struct device_past *t)
 
 static void set_colours(struct time_job *j, const struct frame *f)
 {
-    const struct colour_distance d = colour_distance(f->colour);
     const struct noise_form form = noise_form_of(f);
 
     memcpy(j->form, form.q, sizeof(j->form));
-    j->a = (float)d.a;
-    j->b = (float)d.b;
-    j->c = (float)d.c;
-    j->d = (float)d.d;
-    j->e = (float)d.e;
-    j->f = (float)d.f;
-    j->inv_a = (float)(1.0 / d.a);
-    j->inv_d = (float)(1.0 / d.d);
-    j->inv_f = (float)(1.0 / d.f);
 }
 
 /* The least that a pixel's share of the range sigma can be. */

@@ -13,6 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/kernel/params.h"
+#include "filter/noise_follow.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,10 +24,11 @@ extern "C" {
 #define TIME_LEVEL_PAD 32 /* and around the other levels */
 #define TIME_BLOCK 8      /* luma samples with one vector */
 #define TIME_ALIKE 7      /* MOTION_ALIKE and the others of engine/time/motion.h */
-#define TIME_REACH 3
+#define TIME_REACH 4
 #define TIME_HEAVIEST 32
 #define TIME_CLASSES 8 /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
+#define TIME_LEFT (2 + NOISE_PAIRS) /* sums over quiet blocks */
 #define TIME_MAX_WINDOW 8
 #define TIME_LEVEL_STEPS 128 /* of a level, in stored levels */
 
@@ -72,17 +74,19 @@ struct time_match {
 /* What is known of the noise, on the device. */
 struct time_noise {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
+    double known[NOISE_PAIRS];                               /* its `left` */
     int above[TIME_CLASSES], n_frames;
     uint32_t changed; /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
-    uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], left[TIME_CLASSES + 1][TIME_BINS];
-    uint32_t flat[TIME_CLASSES + 1];
+    uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], flat[TIME_CLASSES + 1];
+    unsigned long long left[TIME_LEFT]; /* `moved`, `left`, `covariance` */
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */
     float rho, slack;         /* average.h */
     float in_luma, in_chroma; /* T there */
-    float nu2[256];           /* variance by the mean luma of a cell */
+    struct noise_white white; /* W */
+    float nu2[256];           /* by the mean luma of a cell */
     float inv_two_sc2[256];   /* 1 / (2 sigma_color^2), likewise */
     float inv_share[256];     /* 1 / filter_averaged_share(), by the stored count */
     uint32_t unsuited;        /* "auto" gives sigmas that half precision cannot do */
@@ -112,11 +116,9 @@ struct time_job {
     uint32_t number; /* of the frame, from 1 */
     bool goes_on;    /* `before` and `old` are of the frame before */
     bool averages, searches, measures;
-    int frames;             /* that count at most */
-    int64_t form[3][3];     /* M^T M of the colours in 1/4096 */
-    int noise_step;         /* of blocks of noise, one of so many in each row is counted */
-    float a, b, c, d, e, f; /* colour_distance() */
-    float inv_a, inv_d, inv_f;
+    int frames;                     /* that count at most */
+    int64_t form[3][3];             /* M^T M of the colours in 1/4096 */
+    int noise_step;                 /* of blocks of noise, one of so many in each row is counted */
     double sigma_color;             /* 0 = sigma_factor times the root of the variance */
     double sigma_factor;            /* for a mean this times noise_widens() */
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */

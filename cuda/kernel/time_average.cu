@@ -16,35 +16,32 @@ struct mixed {
 
 template <int C, bool WORDS>
 static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> &still,
-                                            const guessed<C> &moved, bool follows)
+                                            const guessed<C> &moved, time_vector v)
 {
-    float n = still.n, f = 0.0f, weight, l[3] = {};
+    const bool follows = v.x || v.y;
+    float n = still.n, f = 0.0f, weight;
     mixed ret;
 
     if (follows && moved.n > 0.0f) {
-        const float better = __fdividef(moved.d - still.d, __ldg(&j.noise->rho));
+        const float bias = abs(v.x) + abs(v.y) > 8 ? 0.0f : 2.0f; /* motion_is_far() */
+        const float worse = 4.0f * (moved.d - still.d) + 2.0f * (moved.r - still.r) + bias;
 
-        f = 1.0f / (1.0f + __expf(3.0f * better + 2.0f * (moved.r - still.r) + 1.0f));
+        f = 1.0f / (1.0f + __expf(worse));
         n += f * (moved.n - still.n);
     }
     weight = __fdividef(n, n + 1.0f);
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-        l[c] = still.l[c];
-        if (follows)
-            l[c] += f * (moved.l[c] - l[c]);
-        l[c] *= weight * TIME_LEVEL_STEPS;
-    }
     ret.n = n;
     ret.of_x = steps_each<WORDS>() * (1.0f - weight);
     ret.of_moved = f * weight;
     ret.of_still = weight - ret.of_moved;
-    ret.light[2] = l[2] * j.inv_f;
-    ret.light[1] = (l[1] - j.e * ret.light[2]) * j.inv_d;
-    ret.light[0] = (l[0] - j.b * ret.light[1] - j.c * ret.light[2]) * j.inv_a;
 #pragma unroll
-    for (int c = 0; c < C; c++)
-        ret.light[c] += 0.5f; /* rounds to nearest */
+    for (int c = 0; c < C; c++) {
+        float l = still.l[c];
+
+        if (follows)
+            l += f * (moved.l[c] - l);
+        ret.light[c] = l * weight * TIME_LEVEL_STEPS + 0.5f; /* rounds to nearest */
+    }
     return ret;
 }
 
@@ -260,6 +257,8 @@ template <int C> static __device__ __forceinline__ void fill_tables(const time_j
         t.nu2[k] = nu2;
         t.most[k] = 2.5f * sqrtf(nu2);
     }
+    if (threadIdx.x == 0)
+        t.white = j.noise->white;
 }
 
 /* The mean in a thread's cells from (@cx, @cy) on; samples are on their way while guesses are
@@ -281,7 +280,7 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     if (MOVES) {
         const fetched along = fetch<C, true>(j, t, x, y);
 
-        judge<C>(j, t, x, y, follows, still);
+        judge<C>(j, t, x, y, false, still);
         make_guess<C, true>(j, t, x, y, along, moved);
     }
 #pragma unroll
@@ -290,7 +289,7 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     judge<C>(j, t, x, y, follows, MOVES ? moved : still);
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
-        const mixed m = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], follows);
+        const mixed m = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], v);
 
         n[k] = m.n;
         if (cx < s.cells_x && cy + k < s.cells_y)

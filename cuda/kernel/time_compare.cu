@@ -75,7 +75,7 @@ static __device__ __forceinline__ row_sums<C> add_row(const time_job &j, const s
             v[1] = difference(e.chroma[1], HIGH_HALF);
         }
     }
-    r.square = square_of<C>(j, y[0], u[0], v[0]) + square_of<C>(j, y[1], u[1], v[1]);
+    r.square = square_of<C>(y[0], u[0], v[0]) + square_of<C>(y[1], u[1], v[1]);
     return r;
 }
 

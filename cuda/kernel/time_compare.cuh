@@ -69,13 +69,9 @@ static __device__ __forceinline__ sample_row load_now(const time_job &j, int cx,
 }
 
 /* |e|^2 of a pixel, in stored steps. */
-template <int C>
-static __device__ __forceinline__ float square_of(const time_job &j, float y, float u, float v)
+template <int C> static __device__ __forceinline__ float square_of(float y, float u, float v)
 {
-    const float y1 = j.a * y + (C == 3 ? j.b * u + j.c * v : 0.0f);
-    const float u1 = j.d * u + j.e * v, v1 = j.f * v;
-
-    return C == 3 ? y1 * y1 + u1 * u1 + v1 * v1 : y1 * y1;
+    return C == 3 ? y * y + NOISE_CHROMA * (u * u + v * v) : y * y;
 }
 
 /* A lane's cells: in column @cx, or the nearest one to it in the picture, from row @cy on. */
@@ -108,8 +104,7 @@ static __device__ __forceinline__ void store_cell(const time_job &j, time_cell *
     for (int c = 0; c < C; c++)
         e[c] = sum[c] * scale;
     reinterpret_cast<float4 *>(to)[(at.cy + k) * j.shape.cells_x + at.cx] =
-        make_float4(j.a * e[0] + j.b * e[1] + j.c * e[2], j.d * e[1] + j.e * e[2], j.f * e[2],
-                    square * (0.25f / (TIME_LEVEL_STEPS * TIME_LEVEL_STEPS)));
+        make_float4(e[0], e[1], e[2], square * (0.25f / (TIME_LEVEL_STEPS * TIME_LEVEL_STEPS)));
 }
 
 /* Thread blocks of @warps whose lanes have @cells. */

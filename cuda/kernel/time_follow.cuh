@@ -61,17 +61,17 @@ static __device__ __noinline__ double quantile(const class_counts &k, double sha
     return who ? __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
 }
 
-/* What is known of the noise, what the frame says of each class, and of the share that is left. */
+/* What is known of the noise, and what the frame says of each class and of what means leave. */
 struct measured {
-    double variance[TIME_CLASSES], low[TIME_CLASSES], share;
+    double variance[TIME_CLASSES], low[TIME_CLASSES], share, known[NOISE_PAIRS];
     int above[TIME_CLASSES], n_frames;
-    bool is_new;
+    bool is_new, is_drawn;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
     uint32_t flat[TIME_CLASSES];
     double uneven[TIME_CLASSES];
-    unsigned long long blocks[TIME_CLASSES], left[TIME_CLASSES]; /* where no more than noise was */
+    long long left[TIME_LEFT];
 };
 
 /* The nearest class with enough blocks; -1: there is none. For a whole warp. */
@@ -100,6 +100,8 @@ static __device__ void recall(const time_job &j, measured &m)
         m.low[c] = n.low[c];
         m.above[c] = n.above[c];
     }
+    if (c < NOISE_PAIRS)
+        m.known[c] = n.known[c];
     if (c == TIME_CLASSES) {
         m.share = n.share;
         m.n_frames = n.n_frames;
@@ -108,7 +110,26 @@ static __device__ void recall(const time_job &j, measured &m)
     __syncthreads();
 }
 
-/* noise_update(): a thread for each class, and one for the share. */
+/* towards() of filter/noise.c */
+static __device__ double towards(double old, double now, int n_frames)
+{
+    return n_frames < 3 ? now : old + 0.1 * (now - old);
+}
+
+/* update_left(): a thread for the share, and one for each pair. */
+static __device__ void update_left(measured &m, int i)
+{
+    const double now = double(m.left[i + 1]) / (NOISE_MEANS * double(m.left[0]));
+
+    if (m.left[0] <= 0)
+        return;
+    if (i == 0)
+        m.share = towards(m.share, fmax(now, NOISE_LEAST_SHARE), m.n_frames);
+    else
+        m.known[i - 1] = towards(m.known[i - 1], now, m.n_frames);
+}
+
+/* noise_update(): a thread for each class, and those after them for what is left. */
 static __device__ void update(const time_job &j, measured &m)
 {
     const enum noise_compared compared = !j.goes_on   ? NOISE_FIRST
@@ -118,17 +139,8 @@ static __device__ void update(const time_job &j, measured &m)
 
     if (c < TIME_CLASSES) {
         noise_follow(&m.variance[c], &m.above[c], &m.low[c], m.now[c], m.n_frames, compared);
-    } else if (c == TIME_CLASSES && j.goes_on) {
-        unsigned long long blocks = 0, left = 0;
-
-        for (int k = 0; k < TIME_CLASSES; k++) {
-            blocks += m.blocks[k];
-            left += m.left[k];
-        }
-        const double share = fmax(double(left) / double(blocks) / NOISE_SHARE, NOISE_LEAST_SHARE);
-
-        if (blocks)
-            m.share = m.n_frames < 2 ? share : m.share + 0.1 * (share - m.share);
+    } else if (c < TIME_CLASSES + TIME_LEFT - 1 && j.goes_on && !m.is_drawn) {
+        update_left(m, c - TIME_CLASSES);
     }
     __syncthreads();
     if (c == 0)
@@ -192,39 +204,18 @@ static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int
     return all.all;
 }
 
-/* Adds a warp's bins up to @last to what is left where no more than noise was measured. */
-static __device__ void add_share(measured &m, const class_counts &k, const uint32_t *left, int last,
-                                 int lane)
-{
-    unsigned long long blocks = 0, share = 0;
-
-    for (int i = 0; i < LANE_BINS; i++)
-        if (lane * LANE_BINS + i <= last && k.bin[i]) {
-            blocks += k.bin[i];
-            share += left[i];
-        }
-    for (int away = 16; away; away /= 2) {
-        blocks += __shfl_xor_sync(0xffffffffu, blocks, away);
-        share += __shfl_xor_sync(0xffffffffu, share, away);
-    }
-    if (lane == 0) {
-        m.blocks[threadIdx.x / 32] = blocks;
-        m.left[threadIdx.x / 32] = share;
-    }
-}
-
 /* The counts of a frame into @m. False: there are none. A warp for each class. */
 static __device__ bool take_counts(const time_job &j, measured &m)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    uint32_t left[LANE_BINS], n_all = 1;
+    uint32_t n_all = 1;
     class_counts k;
     const uint32_t drawn = load_class(*j.noise, warp, lane, k), flat = __ldcg(&j.noise->flat[warp]);
     double now, median;
     int nearest;
 
-    for (int i = 0; i < LANE_BINS; i++)
-        left[i] = __ldcg(&j.noise->left[warp][lane * LANE_BINS + i]);
+    if (threadIdx.x < TIME_LEFT)
+        m.left[threadIdx.x] = (long long)__ldcg(&j.noise->left[threadIdx.x]);
     add_before(k, lane);
     now = quantile(k, NOISE_QUANTILE, lane);
     median = quantile(k, 0.5, lane);
@@ -239,7 +230,11 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     }
     __syncthreads();
     nearest = nearest_class(m, warp, lane);
-    if (is_drawn(m, lane)) {
+    const bool drawn_all = is_drawn(m, lane);
+
+    if (threadIdx.x == 0)
+        m.is_drawn = drawn_all;
+    if (drawn_all) {
         now = 0.0;
     } else if (nearest < 0) {
         n_all = variance_of_all(*j.noise, 0, TIME_CLASSES - 1, lane, &now);
@@ -250,7 +245,6 @@ static __device__ bool take_counts(const time_job &j, measured &m)
     }
     if (lane == 0)
         m.now[warp] = now;
-    add_share(m, k, left, n_all ? bin_of(now) : -1, lane);
     __syncthreads();
     return n_all > 0;
 }
@@ -270,7 +264,7 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = variance_at(m, i);
+    const double nu2 = variance_at(m, i), unit = double(j.form[0][0]) / FORM;
     const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =
         j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : factor * factor * nu2;
@@ -278,13 +272,18 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     const float full = fminf(fmaxf(4.0f * frames / float(j.frames) - 3.0f, 0.0f), 1.0f);
     const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
 
-    n.nu2[i] = float(nu2);
+    n.nu2[i] = float(nu2 / unit);
     n.inv_two_sc2[i] = __fdividef(0.5f, float(sigma2));
     n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
     if (i == 0) {
+        const struct noise_left known = {m.known[0], m.known[1], m.known[2],
+                                         m.known[3], m.known[4], m.known[5]};
+        const bool grey = j.shape.components == 1;
+
         n.rho = float(m.share);
-        n.in_luma = noise_luma_light(j.shape.components == 1);
-        n.in_chroma = noise_chroma_light(float(m.share));
+        n.white = noise_whitening(known, m.share, grey);
+        n.in_luma = noise_luma_light(known, m.share, grey);
+        n.in_chroma = noise_chroma_light(known, m.share);
         n.slack = noise_slack(float(m.share));
     }
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;
@@ -296,7 +295,11 @@ static __device__ void keep(const time_job &j, const measured &m)
     const int i = threadIdx.x;
 
     for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
-        n.blocks[0][k] = n.left[0][k] = 0;
+        n.blocks[0][k] = 0;
+    if (i < TIME_LEFT)
+        n.left[i] = 0;
+    if (i < NOISE_PAIRS)
+        n.known[i] = m.known[i];
     if (i <= TIME_CLASSES)
         n.flat[i] = 0;
     if (i < TIME_CLASSES) {

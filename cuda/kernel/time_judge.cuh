@@ -27,7 +27,7 @@
 #define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
 
-/* E, clamped; then |E - L|^2, and with it what |e|^2 has more than |E|^2. */
+/* E, clamped; then |W (E - L)|^2, and rho times that with what |e|^2 has more than |E|^2. */
 template <int C> union terms {
     float e[C][E_HIGH][E_WIDE];
     struct {
@@ -42,6 +42,7 @@ template <int C> struct tile {
     bool moves[MOVES_HIGH][MOVES_WIDE]; /* whether a block does */
     bool near[NEAR_HIGH][NEAR_WIDE];    /* blocks in which or beside which something moves */
     uint32_t counted[BLOCKS];           /* of each block */
+    noise_white white;                  /* W */
 };
 
 /* The tile's first cell. */
@@ -57,7 +58,7 @@ static __device__ __forceinline__ int tile_y()
 
 /* A cell as one guess sees it. */
 template <int C> struct guessed {
-    float l[C], m, nu2; /* L in (Y1, U1, V1) */
+    float l[C], m, nu2; /* L */
     float d, r, n;      /* D, R and n' */
 };
 
@@ -207,6 +208,17 @@ static __device__ __forceinline__ float kept(float c2, float noise)
     return c2 > noise ? 1.0f - __fdividef(noise, c2) : 0.0f;
 }
 
+/* |W e|^2 */
+template <int C>
+static __device__ __forceinline__ float whitened(const noise_white &w, const float e[C])
+{
+    const float u = C == 3 ? e[C / 2] : 0.0f, v = e[C - 1];
+    const float first = w.y * e[0] + (C == 3 ? w.yu * u + w.yv * v : 0.0f);
+    const float second = w.u * u + w.uv * v, third = w.v * v;
+
+    return C == 3 ? first * first + second * second + third * third : first * first;
+}
+
 /* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
 template <int C, bool ALONG>
 static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
@@ -215,7 +227,7 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
     const time_shape &s = j.shape;
     const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
     const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
-    float light[C], c2[2] = {0.0f, 0.0f}, noise, keep[2], d = 0.0f, mean = 0.0f; /* luma, chroma */
+    float light[C], left[C], c2[2] = {0.0f, 0.0f}, noise, keep[2], mean = 0.0f; /* luma, chroma */
     const bool near =
         ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
@@ -231,7 +243,7 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
         for (int k = 0; k < BOX; k++)
             sum += t.column[c][y][x + k];
         light[c] = sum * (1.0f / (BOX * BOX));
-        c2[c > 0] += light[c] * light[c];
+        c2[c > 0] += (c ? NOISE_CHROMA : 1.0f) * light[c] * light[c];
     }
     noise = ret.nu2 * base_of(ret.m);
     keep[0] = kept(c2[0], __ldg(&j.noise->in_luma) * noise);
@@ -239,35 +251,36 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
 #pragma unroll
     for (int c = 0; c < C; c++) {
         ret.l[c] = keep[c > 0] * light[c];
-        d += (e[c] - ret.l[c]) * (e[c] - ret.l[c]);
-        mean += e[c] * e[c];
+        left[c] = e[c] - ret.l[c];
+        mean += (c ? NOISE_CHROMA : 1.0f) * e[c] * e[c];
     }
     if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
+        const float d = whitened<C>(t.white, left);
+
         t.of.square.d[y][x] = d;
-        t.of.square.r[y][x] = cell.w - mean + d;
+        t.of.square.r[y][x] = cell.w - mean + __ldg(&j.noise->rho) * d;
     }
 }
 
-static __device__ __forceinline__ float believed(float m, float d, float r, float rho, float slack)
+static __device__ __forceinline__ float believed(float m, float d, float r, float slack)
 {
     const float base = slack * base_of(m);
 
     if (m <= 0.0f)
         return 0.0f;
-    return __fdividef(1.0f, __fdividef(1.0f, m) +
-                                0.8f * fmaxf(0.0f, __fdividef(d, rho) - 1.5f * base) +
-                                fmaxf(0.0f, r - 2.0f * base));
+    return __fdividef(1.0f, __fdividef(1.0f, m) + 0.8f * fmaxf(0.0f, d - 1.1f * base) +
+                                fmaxf(0.0f, r - 1.7f * base));
 }
 
-/* D, R and n' of a thread's cells, from (@x, @y) of the tile with its border on. @moves: their
- * block does. */
+/* D, R and n' of a thread's cells, from (@x, @y) of the tile with its border on. @moves: along the
+ * motion of their block. */
 template <int C>
 static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
                                              bool moves, guessed<C> ret[CELLS])
 {
     const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
     const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
-    const float rho = __ldg(&j.noise->rho), slack = moves ? 1.0f : __ldg(&j.noise->slack);
+    const float slack = moves ? 1.0f : __ldg(&j.noise->slack);
     float d[CELLS + 2], r[CELLS + 2];
 
     __syncthreads();
@@ -285,7 +298,7 @@ static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t
 
         ret[k].d = (d[k] + d[k + 1] + d[k + 2]) * inv;
         ret[k].r = (r[k] + r[k + 1] + r[k + 2]) * inv;
-        ret[k].n = believed(ret[k].m, ret[k].d, ret[k].r, rho, slack);
+        ret[k].n = believed(ret[k].m, ret[k].d, ret[k].r, slack);
     }
 }
 

@@ -455,6 +455,7 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
         status = start_early(search_full, (s.cols[0] * s.rows[0] * HALVES + 127) / 128, 128, 0,
                              stream, *j);
     if (status == cudaSuccess)
-        status = start_early(smooth, (s.cols[0] * s.rows[0] + 127) / 128, 128, 0, stream, *j);
+        status = start_early(smooth, (s.cols[0] * s.rows[0] + 31) / 32, 32 * SMOOTH_WARPS, 0,
+                             stream, *j);
     return bilateral_errno(status);
 }

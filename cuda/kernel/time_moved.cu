@@ -107,7 +107,7 @@ static __device__ __forceinline__ row_sums<C> compare_row(const time_job &j, con
         r.tent[C / 2] = tent_of(u);
         r.tent[C - 1] = tent_of(v);
     }
-    r.square = square_of<C>(j, luma.x, u.x, v.x) + square_of<C>(j, luma.y, u.y, v.y);
+    r.square = square_of<C>(luma.x, u.x, v.x) + square_of<C>(luma.y, u.y, v.y);
     return r;
 }
 

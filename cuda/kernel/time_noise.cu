@@ -16,7 +16,7 @@
 #define WARPS 8 /* of a thread block */
 #define WIDE (WARPS * SIDE)
 #define ALL 0xffffffffu
-#define SHARE 4096 /* NOISE_SHARE, and the scale of the colours' form */
+#define FORM 4096 /* NOISE_FORM_SCALE */
 
 #define PRODUCTS(C) ((C) * ((C) + 1) / 2) /* c_i c_j, i <= j */
 enum { STILL, MOVED, SMOOTHED, MEASURES };
@@ -32,7 +32,7 @@ enum { NOW = 0, BEFORE = 3, ONES = 6, PLACE = 7, MATRIX = 8 };
 struct shared_blocks {
     alignas(16) uint32_t plane[ONES][PLANE_WORDS];
     int product[WARPS][2][MATRIX][MATRIX]; /* of pixels, and of sums */
-    int64_t spread[WARPS][MEASURES];
+    int64_t still[WARPS], left[WARPS][TIME_LEFT];
 };
 
 static __device__ __forceinline__ int word_at(int x, int y)
@@ -211,10 +211,11 @@ static __device__ __forceinline__ int2 multiply_sums(const lane_rows &r, int lin
 
 /* spread() of engine/time/noise_blocks.c: the covariance times n^2 in R'G'B'. Of each measure eight
  * lanes have a product each, and the sum at the end. A component is a row of the matrix, and
- * @other times the one BEFORE. */
+ * @other times the one BEFORE. Those of means are stored one by one, too. */
 template <int C>
-static __device__ int64_t spread(const time_job &j, const int (*product)[MATRIX][MATRIX], int lane)
+static __device__ void spread(const time_job &j, shared_blocks &b, int warp, int lane)
 {
+    const int(*const product)[MATRIX][MATRIX] = b.product[warp];
     const int measure = lane / 8, k = lane % 8;
     int64_t v = 0;
 
@@ -233,11 +234,16 @@ static __device__ int64_t spread(const time_job &j, const int (*product)[MATRIX]
             v = 85 * v -
                 (2 * m[PLACE][c] - (SIDE - 1) * sum_c) * (2 * m[PLACE][d] - (SIDE - 1) * sum_d) -
                 (2 * m[c][PLACE] - (SIDE - 1) * sum_c) * (2 * m[d][PLACE] - (SIDE - 1) * sum_d);
+        if (measure == SMOOTHED)
+            b.left[warp][2 + k] = v * j.form[0][0];
         v *= j.form[c][d] * (c == d ? 1 : 2);
+    } else if (measure == SMOOTHED && k < NOISE_PAIRS) {
+        b.left[warp][2 + k] = 0;
     }
     for (int i = 4; i; i /= 2)
         v += __shfl_xor_sync(ALL, v, i);
-    return v;
+    if (k == 0 && measure < MEASURES)
+        *(measure == STILL ? &b.still[warp] : &b.left[warp][measure - MOVED]) = v;
 }
 
 /* noise_first() of engine/time/noise_blocks.h */
@@ -279,32 +285,38 @@ template <int C> static __device__ __forceinline__ void gather(const time_job &j
     *reinterpret_cast<int2 *>(&product[0][line][2 * part]) = multiply_pixels(rows, line, part);
     *reinterpret_cast<int2 *>(&product[1][line][2 * part]) = multiply_sums(rows, line, part);
     __syncwarp();
-    const int64_t v = spread<C>(j, product, lane);
-
-    if (lane % 8 == 0 && lane / 8 < MEASURES)
-        b.spread[warp][lane / 8] = v;
+    spread<C>(j, b, warp, lane);
 }
 
-static __device__ __forceinline__ void count(const time_job &j, const int64_t spread[MEASURES],
+/* noise_count(); returns whether what is left in means is to be counted, too. */
+static __device__ __forceinline__ bool count(const time_job &j, int64_t still, int64_t moved,
                                              int luma)
 {
-    double variance = double(spread[STILL]) / (85.0 * 65536.0 * SHARE);
-    uint32_t share = 0;
+    const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32;
+    double variance = double(still) / (85.0 * 65536.0 * FORM);
 
-    if (j.goes_on) {
-        const double n = INNER * INNER, all = double(spread[MOVED]) * (n * n * 4096.0);
-        const double rest = double(spread[SMOOTHED]) * (65536.0 * SHARE);
-
-        variance = fmin(variance, double(spread[MOVED]) / (2.0 * 65536.0 * SHARE));
-        share = all > 0.0 ? uint32_t(fmin(rest / all, double(SHARE))) : 0;
-    }
-    const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32, bin = bin_of(variance);
+    if (j.goes_on)
+        variance = fmin(variance, double(moved) / (2.0 * 65536.0 * FORM));
+    const int bin = bin_of(variance);
 
     atomicAdd(&j.noise->blocks[c][bin], 1u);
-    if (j.goes_on && spread[STILL] <= 85 * spread[MOVED])
+    if (j.goes_on && still <= 85 * moved)
         atomicAdd(&j.noise->flat[c], 1u);
-    if (share)
-        atomicAdd(&j.noise->left[c][bin], share);
+    return j.goes_on && c < TIME_CLASSES && bin >= NOISE_SEEN &&
+           bin <= bin_of(j.noise->variance[c]);
+}
+
+/* Adds what is left of the @quiet blocks: a bit for each, and a thread for each sum. */
+static __device__ __forceinline__ void count_left(const time_job &j, const shared_blocks &b,
+                                                  uint32_t quiet)
+{
+    const int i = threadIdx.x;
+    int64_t sum = 0;
+
+    for (int k = 0; k < WARPS; k++)
+        sum += quiet >> k & 1 ? b.left[k][i] : 0;
+    if (quiet)
+        atomicAdd(&j.noise->left[i], (unsigned long long)sum);
 }
 
 template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure(const time_job j)
@@ -323,8 +335,14 @@ template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure
     if (first + i / 32 * step < columns)
         gather<C>(j, b);
     __syncthreads();
-    if (i < WARPS && first + i * step < columns && is_new(j))
-        count(j, b.spread[i], b.product[i][0][ONES][NOW] / (SIDE * SIDE));
+    static_assert(TIME_LEFT == WARPS, "a thread for each block, and then for each sum");
+    if (i < WARPS) {
+        const bool counts = first + i * step < columns && is_new(j);
+        const bool quiet = counts && count(j, b.still[i], b.left[i][0],
+                                           b.product[i][0][ONES][NOW] / (SIDE * SIDE));
+
+        count_left(j, b, __ballot_sync((1u << WARPS) - 1, quiet));
+    }
 }
 
 /* Has the next kernel begin at once: all before measure() is done then. */

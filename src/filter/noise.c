@@ -130,22 +130,34 @@ static bool is_drawn(const struct noise_sums *sums)
     return drawn > seen;
 }
 
-/* Over the blocks in which no more than noise was measured. Negative: there are none. */
-static double measure_share(const struct noise_sums *sums, const double variance[NOISE_CLASSES])
+bool noise_is_quiet(const struct noise *n, int class, int bin)
 {
-    double n = 0.0, sum = 0.0;
+    return class < NOISE_CLASSES && bin >= NOISE_SEEN && bin <= noise_bin(n->variance[class]);
+}
 
-    for (int c = 0; c < NOISE_CLASSES; c++)
-        for (int i = NOISE_SEEN; i <= noise_bin(variance[c]); i++) {
-            n += sums->blocks[c][i];
-            sum += sums->share[c][i];
-        }
-    return n > 0.0 ? fmax(sum / n / NOISE_SHARE, NOISE_LEAST_SHARE) : -1.0;
+static double towards(double old, double now, int n_frames)
+{
+    return n_frames < 3 ? now : old + 0.1 * (now - old);
+}
+
+/* What means leave. The first picture knew too little to say which blocks are quiet, and the second
+ * uses what they said. */
+static void update_left(struct noise *n, const struct noise_sums *sums)
+{
+    const double by = 1.0 / (NOISE_MEANS * (double)sums->moved);
+    double *const old[NOISE_PAIRS] = {&n->left.yy, &n->left.yu, &n->left.yv,
+                                      &n->left.uu, &n->left.uv, &n->left.vv};
+
+    if (sums->moved <= 0)
+        return;
+    n->share = towards(n->share, fmax(by * (double)sums->left, NOISE_LEAST_SHARE), n->n_frames);
+    for (int i = 0; i < NOISE_PAIRS; i++)
+        *old[i] = towards(*old[i], by * (double)sums->covariance[i], n->n_frames);
 }
 
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
-    double now[NOISE_CLASSES] = {0}, share = -1.0;
+    double now[NOISE_CLASSES] = {0};
 
     if (!is_drawn(sums)) {
         /* What is too dark tells nothing of what comes after it. */
@@ -153,12 +165,10 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
             (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
             return;
         if (compared != NOISE_FIRST)
-            share = measure_share(sums, now);
+            update_left(n, sums);
     }
     for (int c = 0; c < NOISE_CLASSES; c++)
         noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames, compared);
-    if (share >= 0.0)
-        n->share = n->n_frames < 2 ? share : n->share + 0.1 * (share - n->share);
     n->n_frames++;
 }
 

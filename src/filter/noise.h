@@ -31,12 +31,13 @@
  * there are no others. */
 struct noise_sums {
     uint32_t blocks[NOISE_CLASSES + 1][NOISE_BINS];
-    /* The share of each block's variance that is left in means of 4x4 pixels, weighed 1 3 3 1 both
-     * ways, times NOISE_SHARE, added up; none in a first picture. */
-    uint32_t share[NOISE_CLASSES + 1][NOISE_BINS];
     /* The blocks whose own variance is at most twice what was measured between the pictures: there
      * is nothing but noise in them. None in a first picture. */
     uint32_t flat[NOISE_CLASSES + 1];
+    /* Of the blocks in which no more was measured than was known before: the variance between the
+     * pictures, that of its means of 4x4 pixels, weighed 1 3 3 1 both ways, and the covariances of
+     * these means, as integers. None in a first picture. */
+    int64_t moved, left, covariance[NOISE_PAIRS];
 };
 
 struct noise {
@@ -46,7 +47,13 @@ struct noise {
     int above[NOISE_CLASSES];
     double low[NOISE_CLASSES];
     double share; /* of the variance, left in such means: 0.1 where noise is white */
+    /* The covariances of Y, U, V there, where noise has a variance of 1 with a level of luma as the
+     * unit (noise_blocks.h); `yy` 0: not known. */
+    struct noise_left left;
 };
+
+/* Whether a block of @class in @bin has no more noise than is known. */
+bool noise_is_quiet(const struct noise *n, int class, int bin);
 
 /* The bin of a variance, which is the top bits of the number as IEEE 754 has it. */
 int noise_bin(double variance);

@@ -18,14 +18,22 @@ enum noise_compared {
 #define NOISE_FUNCTION static inline
 #endif
 
-#define NOISE_SHARE 4096       /* scale of the share in struct noise_sums */
 #define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
 #define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
+#define NOISE_MEANS 81.0       /* struct noise_sums: variances of means have another scale */
 #define NOISE_QUANTILE 0.06
 #define NOISE_QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
 #define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
 #define NOISE_SEEN 4      /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define NOISE_FLAT_PART 3 /* of all blocks that must be in flat classes to tell anything */
+
+/* Pairs of components: YY YU YV UU UV VV. */
+#define NOISE_PAIRS 6
+
+/* The covariances of what means of 4x4 pixels leave of noise. */
+struct noise_left {
+    double yy, yu, yv, uu, uv, vv;
+};
 
 /* By how much the quantile of a picture's blocks is raised: @uneven is the median of their
  * variances over that quantile, where there is nothing but noise. White noise has 1.11 by chance,
@@ -72,20 +80,74 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     }
 }
 
-/* How much of the variance the square of a change of light has to exceed: T of
- * engine/time/average.h, several times what means of 7x7 cells leave of white noise. Luma has about
- * half of the noise of a colour picture, and all of a grey one. What neighbours have in common,
- * where
- * @share of the variance is left in means of 4x4 samples, is mostly colour, which cameras
- * interpolate and smooth more. */
-NOISE_FUNCTION float noise_luma_light(bool grey)
+/* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601
+ * and BT.709. */
+#define NOISE_CHROMA 0.8F
+
+/* In single precision, and a bit more than what was measured: where there is next to no noise in
+ * means, a rounding must not be taken for motion. Without knowledge it is white in R'G'B'. */
+struct noise_spread {
+    float yy, yu, yv, uu, uv, vv;
+};
+
+NOISE_FUNCTION struct noise_spread noise_at_least(struct noise_left left, double share, bool grey)
 {
-    return grey ? 0.0213F : 0.0142F;
+    const float rho = (float)share, white = grey ? rho : 0.4F * rho, more = 0.02F * rho;
+    struct noise_spread c = {(float)left.yy, (float)left.yu, (float)left.yv,
+                             (float)left.uu, (float)left.uv, (float)left.vv};
+
+    if (left.yy <= 0.0) {
+        c.yy = c.uu = c.vv = white;
+        c.yu = c.yv = c.uv = 0.0F;
+    }
+    c.yy = fmaxf(c.yy + more, 0.02F);
+    c.uu = fmaxf(c.uu + more, 0.02F);
+    c.vv = fmaxf(c.vv + more, 0.02F);
+    return c;
 }
 
-NOISE_FUNCTION float noise_chroma_light(float share)
+/* From (Y, U, V) to coordinates in which what is left of noise is white: those of chroma, and of
+ * luma what chroma does not tell of it. The sum of their squares is a Mahalanobis distance in which
+ * luma has 0.6 of the weight, because it shows most of what moves; its mean over noise is 1. In a
+ * grey picture luma is all there is, and scatters more, so it is 0.8. P. C. Mahalanobis, "On the
+ * generalised distance in statistics" (1936). */
+struct noise_white {
+    float y, yu, yv, u, uv, v;
+};
+
+NOISE_FUNCTION struct noise_white noise_whitening(struct noise_left known, double share, bool grey)
 {
-    return fminf(0.0106F * powf(share / 0.14F, 2.7F), 2.0F);
+    const struct noise_spread c = noise_at_least(known, share, grey);
+    const float luma = grey ? 0.8F : 0.6F, chroma = grey ? 0.0F : 0.2F;
+    const float u_of_v = c.uv / c.vv, uu = c.uu - u_of_v * c.uv;
+    const float y_of_u = (c.yu - u_of_v * c.yv) / uu, y_of_v = c.yv / c.vv;
+    const float yy = c.yy - y_of_u * y_of_u * uu - y_of_v * c.yv;
+    struct noise_white w;
+
+    w.y = sqrtf(luma / yy);
+    w.yu = -w.y * y_of_u;
+    w.yv = w.y * (y_of_u * u_of_v - y_of_v);
+    w.u = sqrtf(chroma / uu);
+    w.uv = -w.u * u_of_v;
+    w.v = sqrtf(chroma / c.vv);
+    return w;
+}
+
+/* How much of the variance the square of a change of light has to exceed: T of
+ * engine/time/average.h, several times what means of 7x7 cells leave of the noise. They leave the
+ * more of it the further away neighbours have it in common, which most noise of chroma does:
+ * cameras interpolate and smooth it more. */
+NOISE_FUNCTION float noise_luma_light(struct noise_left known, double share, bool grey)
+{
+    return 0.0142F * sqrtf(noise_at_least(known, share, grey).yy / 0.05F);
+}
+
+NOISE_FUNCTION float noise_chroma_light(struct noise_left known, double share)
+{
+    const struct noise_spread c = noise_at_least(known, share, false);
+    const float left = NOISE_CHROMA * (c.uu + c.vv);
+
+    return fminf(0.0106F * powf(left / 0.08F, 2.3F), 2.0F);
 }
 
 /* By how much more than that of white noise the range sigma of a mean over frames is: noise that
@@ -98,10 +160,10 @@ NOISE_FUNCTION double noise_widens(double share)
     return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
-/* How much further than that of white noise the misfit of what stands still may be from its mean:
- * the fewer of the samples that it is the mean of are independent, the more it scatters. Where
- * something moves that would hide what was missed. */
+/* How much further from its mean the misfit of what stands still may be than along a motion, where
+ * that would hide what was missed: the fewer of the samples that it is the mean of are independent,
+ * the more noise alone scatters it. */
 NOISE_FUNCTION float noise_slack(float share)
 {
-    return 1.0F + 4.0F * fmaxf(share - 0.14F, 0.0F);
+    return fminf(1.36F + 4.0F * fmaxf(share - 0.14F, 0.0F), 1.85F);
 }

@@ -114,14 +114,18 @@ static void check_vectors(const struct pictures *p, const struct row_kernels *ke
 static void check_noise(const struct pictures *p, const struct row_kernels *kernels,
                         const struct motion_vector *vectors)
 {
+    struct noise known;
+
+    noise_init(&known);
     for (int first = 0; first < 3; first++) {
         const struct noise_job job = {.now = &p->raw_now,
                                       .before = first == 0 ? NULL : &p->raw_before,
                                       .vectors = first == 2 ? vectors : NULL,
+                                      .known = &known,
                                       .form = noise_form_of(&p->now)};
         struct noise_sums got = {0}, want = {0};
 
-        noise_gather(&want, &p->now, first == 0 ? NULL : &p->before, job.vectors);
+        noise_gather(&want, &known, &p->now, first == 0 ? NULL : &p->before, job.vectors);
         for (int row = 0; row < p->now.height / NOISE_BLOCK; row++)
             kernels->noise(&job, &got, row);
         assert_memory_equal(&got, &want, sizeof(got));

@@ -8,14 +8,19 @@
 #include "filter/noise.h"
 
 /* @n blocks of @class whose variance goes evenly from @low to @high. */
-static void add(struct noise_sums *s, int class, int n, double low, double high, double share)
+static void add(struct noise_sums *s, int class, int n, double low, double high)
 {
-    for (int i = 0; i < n; i++) {
-        const int bin = noise_bin(low + (high - low) * (i + 0.5) / n);
+    for (int i = 0; i < n; i++)
+        s->blocks[class][noise_bin(low + (high - low) * (i + 0.5) / n)]++;
+}
 
-        s->blocks[class][bin]++;
-        s->share[class][bin] += (uint32_t)(share * NOISE_SHARE);
-    }
+/* Means leave @share of what is quiet, and a part of that in each pair of components. */
+static void leave(struct noise_sums *s, double share)
+{
+    s->moved = 1000000;
+    s->left = (int64_t)(share * NOISE_MEANS * 1e6);
+    for (int i = 0; i < NOISE_PAIRS; i++)
+        s->covariance[i] = (i + 1) * s->left / 10;
 }
 
 static void test_bins(void **state)
@@ -46,9 +51,10 @@ static void test_true_variance(void **state)
 
         noise_init(&n);
         for (int c = 0; c < NOISE_CLASSES; c++) {
-            add(&sums, c, 100, 0.8 * variance, 1.2 * variance, 0.2);
-            add(&sums, c, 50, 10.0 * variance, 100.0 * variance, 0.8); /* texture, motion */
+            add(&sums, c, 100, 0.8 * variance, 1.2 * variance);
+            add(&sums, c, 50, 10.0 * variance, 100.0 * variance); /* texture, motion */
         }
+        leave(&sums, 0.2);
         for (int i = 0; i < 2; i++)
             noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
         for (int y = 0; y < 256; y++)
@@ -66,9 +72,9 @@ static void test_classes(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&sums, 2, 40, 10, 10.01, 0.2);
-    add(&sums, 5, 40, 40, 40.01, 0.2);
-    add(&sums, 6, 11, 500, 500.01, 0.2); /* too few */
+    add(&sums, 2, 40, 10, 10.01);
+    add(&sums, 5, 40, 40, 40.01);
+    add(&sums, 6, 11, 500, 500.01); /* too few */
     for (int i = 0; i < 2; i++)
         noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     for (int c = 0; c < NOISE_CLASSES; c++)
@@ -86,9 +92,9 @@ static void test_settles_on_the_second_picture(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&texture, 3, 100, 900, 901, 0.0);
-    add(&noise, 3, 100, 30, 30.1, 0.2);
-    add(&moving, 3, 100, 300, 301, 0.2);
+    add(&texture, 3, 100, 900, 901);
+    add(&noise, 3, 100, 30, 30.1);
+    add(&moving, 3, 100, 300, 301);
     noise_update(&n, &texture, NOISE_FIRST);
     assert_in_range(noise_variance(&n, 112), 199, 200); /* capped */
     noise_update(&n, &noise, NOISE_NEXT);
@@ -114,12 +120,12 @@ static void test_odd_pictures(void **state)
     assert_in_range(noise_variance(&n, 100), 1, 1000);
     assert_int_equal(n.n_frames, 0); /* the first that can be measured is still to come */
 
-    add(&dark, NOISE_CLASSES, 100, 5, 5.01, 0.2);
+    add(&dark, NOISE_CLASSES, 100, 5, 5.01);
     for (int i = 0; i < 2; i++)
         noise_update(&n, &dark, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
 
-    add(&bright, 4, 100, 40, 40.1, 0.2); /* a lamp is switched on, and off again */
+    add(&bright, 4, 100, 40, 40.1); /* a lamp is switched on, and off again */
     for (int i = 0; i < 10; i++)
         noise_update(&n, &bright, NOISE_NEXT);
     for (int i = 0; i < 200; i++)
@@ -136,18 +142,21 @@ static void test_drawn_pictures(void **state)
     (void)state;
     noise_init(&n);
     assert_true(noise_sigma(&n) == 0.0); /* not measured */
-    add(&part, 3, 100, 30, 30.1, 0.2);
-    add(&part, 3, 80, 0, 0, 0.0);
+    add(&part, 3, 100, 30, 30.1);
+    add(&part, 3, 80, 0, 0);
+    leave(&part, 0.2);
     for (int i = 0; i < 3; i++)
         noise_update(&n, &part, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     assert_in_range(1000 * n.share, 195, 205);
 
-    add(&drawn, 3, 100, 30, 300, 0.2); /* a pointer that moves */
-    add(&drawn, 3, 120, 0, 0, 0.0);
+    add(&drawn, 3, 100, 30, 300); /* a pointer that moves */
+    add(&drawn, 3, 120, 0, 0);
+    leave(&drawn, 0.3);
     noise_init(&n);
     for (int i = 0; i < 3; i++)
         noise_update(&n, &drawn, i == 0 ? NOISE_FIRST : NOISE_NEXT);
+    assert_true(n.share == 0.14 && n.left.yy == 0.0);
     assert_true(noise_sigma(&n) == 0.0);
     assert_true(noise_variance(&n, 112) == 1.0);
     for (int i = 0; i < 10; i++)
@@ -163,7 +172,8 @@ static void test_least_share(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&sums, 3, 100, 30, 30.1, 0.0);
+    add(&sums, 3, 100, 30, 30.1);
+    leave(&sums, 0.0);
     for (int i = 0; i < 3; i++)
         noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_in_range(1000 * n.share, 70, 71);
@@ -177,7 +187,7 @@ static void test_repeated_pictures(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&sums, 3, 100, 30, 30.1, 0.2);
+    add(&sums, 3, 100, 30, 30.1);
     noise_update(&n, &sums, NOISE_FIRST);
     noise_repeat(&n);
     assert_true(noise_sigma(&n) == 0.0);
@@ -194,9 +204,9 @@ static void test_breaks(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&noise, 3, 100, 30, 30.1, 0.2);
-    add(&texture, 3, 100, 900, 901, 0.0);
-    add(&less, 3, 100, 10, 10.1, 0.2);
+    add(&noise, 3, 100, 30, 30.1);
+    add(&texture, 3, 100, 900, 901);
+    add(&less, 3, 100, 10, 10.1);
     for (int i = 0; i < 2; i++)
         noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     for (int i = 0; i < 20; i++)
@@ -214,7 +224,7 @@ static double estimate_uneven(int n, int n_flat, uint32_t flat)
     struct noise noise;
 
     for (int c = 0; c < n; c++)
-        add(&sums, c, 100, 20.0, 60.0, 0.2);
+        add(&sums, c, 100, 20.0, 60.0);
     first = sums;
     for (int c = 0; c < n_flat; c++)
         sums.flat[c] = flat;
@@ -264,8 +274,8 @@ static void test_rises(void **state)
         struct noise n;
 
         noise_init(&n);
-        add(&noise, 3, 100, 30, 30.1, 0.2);
-        add(&more, 3, 100, 300, 301, 0.2);
+        add(&noise, 3, 100, 30, 30.1);
+        add(&more, 3, 100, 300, 301);
         for (int i = 0; i < 2; i++)
             noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
         for (int i = 0; i < 3 * cases[k].run; i++) /* now and then it is as before */
@@ -285,9 +295,9 @@ static void test_only_falls(void **state)
 
     (void)state;
     noise_init(&n);
-    add(&noise, 3, 100, 30, 30.1, 0.2);
-    add(&moving, 3, 100, 300, 301, 0.2);
-    add(&less, 3, 100, 10, 10.1, 0.2);
+    add(&noise, 3, 100, 30, 30.1);
+    add(&moving, 3, 100, 300, 301);
+    add(&less, 3, 100, 10, 10.1);
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &moving, NOISE_AT_MOST);
@@ -297,48 +307,49 @@ static void test_only_falls(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
-/* White noise, of which means of 7x7 cells leave what the squares of their weights add up to: light
- * is what exceeds that twice or more. */
-static void test_share_of_light(void **state)
+/* What means leave: the first picture says nothing, the two after it are believed, and those that
+ * follow a tenth each. A picture without quiet blocks changes nothing. */
+static void test_left(void **state)
 {
-    static const double cell[4] = {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8};
-    double of_light = 0.0, weight[2 * 7 + 2] = {0};
+    struct noise_sums sums = {0}, other = {0}, none = {0};
+    struct noise n;
 
     (void)state;
-    for (int k = 0; k < 7; k++)
-        for (int i = 0; i < 4; i++)
-            weight[2 * k + i] += cell[i] / 7.0;
-    for (int i = 0; i < 2 * 7 + 2; i++)
-        of_light += weight[i] * weight[i];
-    assert_in_range(100 * noise_luma_light(false) / of_light / of_light, 200, 330);
-    assert_in_range(100 * noise_luma_light(true) / of_light / of_light, 300, 500);
-    assert_in_range(100 * noise_chroma_light(0.14F) / of_light / of_light, 150, 250);
-    assert_in_range(100 * noise_chroma_light(0.39F) / noise_chroma_light(0.14F), 1450, 1750);
-    assert_true(noise_chroma_light(1.0F) == 2.0F);
+    noise_init(&n);
+    add(&sums, 3, 100, 30, 30.1);
+    other = none = sums;
+    leave(&sums, 0.2);
+    leave(&other, 0.4);
+    noise_update(&n, &sums, NOISE_FIRST);
+    assert_true(n.share == 0.14 && n.left.yy == 0.0);
+    noise_update(&n, &sums, NOISE_NEXT);
+    assert_in_range(1e5 * n.share, 19999, 20001);
+    noise_update(&n, &other, NOISE_NEXT);
+    assert_in_range(1e5 * n.share, 39999, 40001);
+    noise_update(&n, &sums, NOISE_AT_MOST);
+    assert_in_range(1e5 * n.share, 37999, 38001);
+    noise_update(&n, &none, NOISE_NEXT);
+    assert_in_range(1e5 * n.share, 37999, 38001);
+    assert_in_range(1e5 * n.left.yy, 3799, 3801);
+    assert_in_range(1e5 * n.left.yu, 7599, 7601);
+    assert_in_range(1e5 * n.left.yv, 11399, 11401);
+    assert_in_range(1e5 * n.left.uu, 15199, 15201);
+    assert_in_range(1e5 * n.left.uv, 18999, 19001);
+    assert_in_range(1e5 * n.left.vv, 22799, 22801);
 }
 
-/* White noise has none, whatever is measured of it. */
-static void test_slack(void **state)
-{
-    (void)state;
-    assert_true(noise_slack(0.07F) == 1.0F);
-    assert_true(noise_slack(0.14F) == 1.0F);
-    assert_in_range(100 * noise_slack(0.39F), 199, 201);
-}
-
-/* Nothing for white noise, most from where neighbours share what a JPEG's do. */
-static void test_widens(void **state)
+static void test_quiet(void **state)
 {
     struct noise n;
 
     (void)state;
-    assert_true(noise_widens(NOISE_LEAST_SHARE) == 1.0);
-    assert_true(noise_widens(0.14) == 1.0);
-    assert_in_range(1000 * noise_widens(0.21), 1130, 1150);
-    assert_in_range(1000 * noise_widens(0.4), 1235, 1240);
-    assert_true(noise_widens(1.0) == noise_widens(0.4));
     noise_init(&n);
-    assert_true(noise_widens(n.share) == 1.0); /* a first picture */
+    n.variance[3] = 30.0;
+    assert_true(noise_is_quiet(&n, 3, noise_bin(30.0)));
+    assert_true(noise_is_quiet(&n, 3, noise_bin(3.0)));
+    assert_false(noise_is_quiet(&n, 3, noise_bin(30.0) + 1));
+    assert_false(noise_is_quiet(&n, 3, noise_bin(0.0))); /* drawn */
+    assert_false(noise_is_quiet(&n, NOISE_CLASSES, noise_bin(3.0)));
 }
 
 int main(void)
@@ -357,9 +368,8 @@ int main(void)
         cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_raise),
         cmocka_unit_test(test_rises),
-        cmocka_unit_test(test_share_of_light),
-        cmocka_unit_test(test_slack),
-        cmocka_unit_test(test_widens),
+        cmocka_unit_test(test_left),
+        cmocka_unit_test(test_quiet),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

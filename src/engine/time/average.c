@@ -94,9 +94,17 @@ double average_count(const struct average *a, int x, int y)
     return stored_count(&a->state[a->newest], x / 2, y / 2);
 }
 
+/* What a level of luma counts for in the length of a colour, squared. */
+static double luma_squared(const struct frame *f)
+{
+    const struct noise_form form = noise_form_of(f);
+
+    return noise_form_luma(&form);
+}
+
 double average_noise(const struct average *a, int x, int y)
 {
-    return *field_at(&a->nu2, x / 2, y / 2);
+    return luma_squared(&a->x) * *field_at(&a->nu2, x / 2, y / 2);
 }
 
 double average_noise_share(const struct average *a)
@@ -144,6 +152,8 @@ static bool repeated(const struct average *a, const struct frame *x)
 /* nu2 from the mean luma of each cell. */
 static void spread_noise(struct average *a)
 {
+    const double unit = luma_squared(&a->x);
+
     for (int cy = 0; cy < a->nu2.height; cy++)
         for (int cx = 0; cx < a->nu2.width; cx++) {
             int sum = 2;
@@ -152,7 +162,7 @@ static void spread_noise(struct average *a)
                 for (int i = 0; i < 2; i++)
                     sum += frame_byte(&a->x, 0, frame_nearest(2 * cx + i, a->x.width),
                                       frame_nearest(2 * cy + j, a->x.height));
-            *field_at(&a->nu2, cx, cy) = noise_variance(&a->noise, sum / 4);
+            *field_at(&a->nu2, cx, cy) = noise_variance(&a->noise, sum / 4) / unit;
         }
 }
 
@@ -164,7 +174,7 @@ static void count_noise(struct average *a, const struct frame *x,
                                                       : NOISE_AT_MOST;
     struct noise_sums sums = {0};
 
-    noise_gather(&sums, x, a->has_past ? &a->x : NULL, vectors);
+    noise_gather(&sums, &a->noise, x, a->has_past ? &a->x : NULL, vectors);
     noise_update(&a->noise, &sums, compared);
 }
 
@@ -181,7 +191,7 @@ static void mix(struct average *a, const struct motion_vector *vectors)
             const double d = *field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y);
             const double r = *field_at(&a->moved.r, x, y) - *field_at(&a->still.r, x, y);
             const double n = *field_at(&a->still.n, x, y);
-            double f = 1.0 / (1.0 + exp(3.0 * d / a->noise.share + 2.0 * r + 1.0));
+            double f = 1.0 / (1.0 + exp(4.0 * d + 2.0 * r + (motion_is_far(v) ? 0.0 : 2.0)));
 
             if ((!v.x && !v.y) || *field_at(&a->moved.m, x, y) <= 0.0)
                 f = 0.0;
@@ -251,15 +261,10 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
     frame_copy(&a->x, x);
     spread_noise(a);
     if (a->has_past && frames > 1) {
-        struct guess_input in = {.x = &a->x,
-                                 .before = before,
-                                 .vectors = vectors,
-                                 .axes = colour_distance(x->colour),
-                                 .nu2 = &a->nu2,
-                                 .rho = a->noise.share};
+        struct guess_input in = {.x = &a->x, .before = before, .noise = &a->noise, .nu2 = &a->nu2};
 
         guess_make(&a->still, &in);
-        in.follows = true;
+        in.vectors = vectors;
         guess_make(&a->moved, &in);
         mix(a, vectors);
         average_in(a, now);

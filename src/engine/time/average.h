@@ -5,10 +5,11 @@
  *
  * x is the raw frame, N the most frames that count, levels are 0..255. Pictures are compared by
  * cells of 2x2 luma samples with the chroma that they share. Chroma is repeated on the luma grid
- * where it meets luma, and the nearest edge sample or cell is repeated everywhere. (Y1,U1,V1) are
- * the coordinates of struct colour_distance, |.|^2 their squared length, nu2 the variance of the
- * noise at the rounded mean luma of a cell (noise.h, after this frame was counted), rho the share
- * of it that is left in E. box3, box7: means over 3x3, 7x7 cells.
+ * where it meets luma, and the nearest edge sample or cell is repeated everywhere. |.|^2 of (Y, U,
+ * V) is Y^2 + 4/5 (U^2 + V^2), nearly that in R'G'B' with a level of luma as the unit; nu2 is the
+ * variance of the noise in this unit at the rounded mean luma of a cell (noise.h, after this frame
+ * was counted), rho the share of it that is left in E, W the matrix that makes what is left white
+ * (noise_whitening()). box3, box7: means over 3x3, 7x7 cells.
  *
  *   0. First frame, or after a break: H = x, n = 1. A frame with the very bytes of the one before
  *      changes nothing, but see noise_repeat().
@@ -19,22 +20,21 @@
  *      Where v = 0, P_1 = P_0. base = 1 + 1 / max(m, 1/2).
  *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
  *      1 3 3 1 both ways. A slow change of light is no difference:
- *          C = box7 of E, each coordinate clamped to +-2.5 nu
+ *          C = box7 of E, each component clamped to +-2.5 nu
  *          L = C max(0, 1 - T nu2 base / |C|^2)
- *      for luma (Y1) and chroma (U1, V1) each by itself: T = noise_luma_light() or
- *      noise_chroma_light(rho).
+ *      for luma and chroma (U, V) each by itself: T = noise_luma_light() or noise_chroma_light().
  *          P' = P + L
- *          D = (box3 of |E - L|^2) / nu2
- *          R = D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
- *          s = noise_slack(rho) where v = 0, else 1
- *          n' = 1 / (1/m + 0.8 max(0, D / rho - 1.5 s base) + max(0, R - 2 s base)),  0 if m = 0
- *   3. Mix: f = 1 / (1 + exp(3 (D_1 - D_0) / rho + 2 (R_1 - R_0) + 1)), 0 if m_1 = 0 or v = 0;
- *      P = P'_0 + f (P'_1 - P'_0), n' likewise.
+ *          D = (box3 of |W (E - L)|^2) / nu2
+ *          R = rho D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
+ *          s = 1 along a motion v != 0, else noise_slack(rho)
+ *          n' = 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0
+ *   3. Mix: f = 1 / (1 + exp(4 (D_1 - D_0) + 2 (R_1 - R_0) + b)), 0 if m_1 = 0 or v = 0;
+ *      b = 0 where motion_is_far(), else 2; P = P'_0 + f (P'_1 - P'_0), n' likewise.
  *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).
  *
  * Of samples of 16 bits x is the level with all of its parts. Motion, noise and the mean luma of
  * cells are found from the upper 8 bits: so they are integers of the same size, and what the others
- * would add to nu2 is less than its least value, 1.
+ * would add to nu2 is less than its least value.
  *
  * Stored are H in 1/128 of a level (15 bits) and n in a byte (filter/mean_count.h), both rounded to
  * nearest. H is never filtered in space: that acts on a copy, so the radius has no past.

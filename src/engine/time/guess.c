@@ -44,19 +44,14 @@ void guess_free(struct guess *g)
 
 /* --- predict --- */
 
-static struct motion_vector found_at(const struct guess_input *in, int x, int y)
+/* Along which the guess is made. */
+static struct motion_vector vector_at(const struct guess_input *in, int x, int y)
 {
     const int cols = (in->x->width + MOTION_BLOCK - 1) / MOTION_BLOCK;
 
     if (!in->vectors)
         return (struct motion_vector){0};
     return in->vectors[y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
-}
-
-/* Along which the guess is made. */
-static struct motion_vector vector_at(const struct guess_input *in, int x, int y)
-{
-    return in->follows ? found_at(in, x, y) : (struct motion_vector){0};
 }
 
 /* The weight of a sample @d away: R. Keys, "Cubic convolution interpolation" (1981). */
@@ -137,28 +132,22 @@ static double square(double v)
 
 static double squared(const double e[3])
 {
-    return square(e[0]) + square(e[1]) + square(e[2]);
+    return square(e[0]) + NOISE_CHROMA * (square(e[1]) + square(e[2]));
 }
 
 /* e = x - P */
 static void subtract(struct guess *g, const struct guess_input *in)
 {
     const struct format_info *info = &format_table[in->x->format];
-    const struct colour_distance *k = &in->axes;
 
-    for (int y = 0; y < in->x->height; y++)
-        for (int x = 0; x < in->x->width; x++) {
-            double d[3] = {0};
-
-            for (int c = 0; c < info->components; c++) {
+    for (int c = 0; c < info->components; c++)
+        for (int y = 0; y < in->x->height; y++)
+            for (int x = 0; x < in->x->width; x++) {
                 const int cx = c ? x >> info->hshift : x, cy = c ? y >> info->vshift : y;
 
-                d[c] = frame_level(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
+                *field_at(&g->e[c], x, y) =
+                    frame_level(in->x, c, cx, cy) - *field_at(&g->p[c], cx, cy);
             }
-            *field_at(&g->e[0], x, y) = k->a * d[0] + k->b * d[1] + k->c * d[2];
-            *field_at(&g->e[1], x, y) = k->d * d[1] + k->e * d[2];
-            *field_at(&g->e[2], x, y) = k->f * d[2];
-        }
 }
 
 /* E of a cell, from samples of e around it. */
@@ -225,7 +214,7 @@ static void shrink_light(struct guess *g, int x, int y, double in_luma, double i
 {
     double *luma = field_at(&g->l[0], x, y), *u = field_at(&g->l[1], x, y);
     double *v = field_at(&g->l[2], x, y);
-    const double keep = kept(square(*u) + square(*v), in_chroma);
+    const double keep = kept(NOISE_CHROMA * (square(*u) + square(*v)), in_chroma);
 
     *luma *= kept(square(*luma), in_luma);
     *u *= keep;
@@ -235,8 +224,8 @@ static void shrink_light(struct guess *g, int x, int y, double in_luma, double i
 static void find_light(struct guess *g, const struct guess_input *in)
 {
     const bool grey = format_table[in->x->format].components == 1;
-    const double in_luma = noise_luma_light(grey);
-    const double in_chroma = noise_chroma_light((float)in->rho);
+    const double in_luma = noise_luma_light(in->noise->left, in->noise->share, grey);
+    const double in_chroma = noise_chroma_light(in->noise->left, in->noise->share);
 
     for (int i = 0; i < 3; i++) {
         for (int y = 0; y < g->m.height; y++)
@@ -255,37 +244,36 @@ static void find_light(struct guess *g, const struct guess_input *in)
         }
 }
 
+/* |W e|^2 */
+static double whitened(const struct noise_white *w, const double e[3])
+{
+    return square(w->y * e[0] + w->yu * e[1] + w->yv * e[2]) + square(w->u * e[1] + w->uv * e[2]) +
+           square(w->v * e[2]);
+}
+
 /* D of what L leaves of E, and R. */
 static void compare(struct guess *g, const struct guess_input *in)
 {
+    const bool grey = format_table[in->x->format].components == 1;
+    const struct noise_white w = noise_whitening(in->noise->left, in->noise->share, grey);
+
     for (int y = 0; y < g->d.height; y++)
         for (int x = 0; x < g->d.width; x++) {
             double left[3];
 
             for (int i = 0; i < 3; i++)
                 left[i] = *field_at(&g->mean[i], x, y) - *field_at(&g->l[i], x, y);
-            *field_at(&g->d, x, y) = squared(left);
+            *field_at(&g->d, x, y) = whitened(&w, left);
         }
     misfit(&g->d, in);
     for (int y = 0; y < g->d.height; y++)
         for (int x = 0; x < g->d.width; x++)
-            *field_at(&g->r, x, y) += *field_at(&g->d, x, y);
+            *field_at(&g->r, x, y) += in->noise->share * *field_at(&g->d, x, y);
 }
 
-/* P' = P + L, which is taken back to Y'CbCr. */
+/* P' = P + L */
 static void take_light(struct guess *g, const struct guess_input *in)
 {
-    const struct colour_distance *k = &in->axes;
-
-    for (int y = 0; y < g->m.height; y++)
-        for (int x = 0; x < g->m.width; x++) {
-            double *luma = field_at(&g->l[0], x, y), *u = field_at(&g->l[1], x, y);
-            double *v = field_at(&g->l[2], x, y);
-
-            *v /= k->f;
-            *u = (*u - k->e * *v) / k->d;
-            *luma = (*luma - k->b * *u - k->c * *v) / k->a;
-        }
     for (int c = 0; c < format_table[in->x->format].components; c++)
         for (int y = 0; y < g->p[c].height; y++)
             for (int x = 0; x < g->p[c].width; x++)
@@ -296,14 +284,14 @@ static void take_light(struct guess *g, const struct guess_input *in)
 /* n' of a cell. */
 static double believed(const struct guess *g, const struct guess_input *in, int x, int y)
 {
-    const struct motion_vector v = found_at(in, 2 * x, 2 * y);
-    const double m = *field_at(&g->m, x, y), slack = noise_slack((float)in->rho);
+    const struct motion_vector v = vector_at(in, 2 * x, 2 * y);
+    const double m = *field_at(&g->m, x, y), slack = noise_slack((float)in->noise->share);
     const double base = base_of(m) * (v.x || v.y ? 1.0 : slack);
-    const double d = *field_at(&g->d, x, y) / in->rho, r = *field_at(&g->r, x, y);
+    const double d = *field_at(&g->d, x, y), r = *field_at(&g->r, x, y);
 
     if (m <= 0.0)
         return 0.0;
-    return 1.0 / (1.0 / m + 0.8 * fmax(0.0, d - 1.5 * base) + fmax(0.0, r - 2.0 * base));
+    return 1.0 / (1.0 / m + 0.8 * fmax(0.0, d - 1.1 * base) + fmax(0.0, r - 1.7 * base));
 }
 
 void guess_make(struct guess *g, const struct guess_input *in)

@@ -6,15 +6,15 @@
 #include "engine/time/field.h"
 #include "engine/time/motion.h"
 #include "engine/time/stored.h"
-#include "picture/colour.h"
+#include "filter/noise.h"
 
 struct guess {
     struct field p[3]; /* in the sampling of the picture: P, then P' */
-    struct field e[3]; /* in (Y1, U1, V1), for each luma sample */
+    struct field e[3]; /* for each luma sample */
     /* For each cell: */
     struct field m;       /* how many frames P is the mean of */
     struct field mean[3]; /* E */
-    struct field l[3];    /* C, then L, then L in Y'CbCr */
+    struct field l[3];    /* C, then L */
     struct field d, r;    /* D and R */
     struct field n;       /* n' */
 };
@@ -23,11 +23,9 @@ struct guess {
 struct guess_input {
     const struct frame *x; /* the new frame */
     const struct stored *before;
-    const struct motion_vector *vectors; /* NULL: nothing moved */
-    bool follows;                        /* the guess is made along them */
-    struct colour_distance axes;
-    const struct field *nu2;
-    double rho;
+    const struct motion_vector *vectors; /* along which the guess is made; NULL: nothing moved */
+    const struct noise *noise;
+    const struct field *nu2; /* with a level of luma as the unit */
 };
 
 bool guess_alloc(struct guess *g, const struct frame *shape);

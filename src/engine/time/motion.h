@@ -19,20 +19,22 @@
  * either where on both axes |l - r| < 2/5 rise, or |l - r| < 1/2 rise and c / 4, or rise < c / 6:
  * noise alone does that.
  * Noise also scatters what is left, the more the flatter a picture is along an axis. So at the end
- * a vector that is not 0 moves by the mean of how far from it others are: those of the 7x7 blocks
+ * a vector that is not 0 moves by the mean of how far from it others are: those of the 9x9 blocks
  * around, itself among them, that are not 0 and at most MOTION_ALIKE from it on both axes: less
  * than a whole sample, after which a fine pattern is like itself again. On each axis a block weighs
  * motion_weight() of its rise there, and the mean is to the nearest eighth (halves away from zero).
  * Context: plain data; any thread, each object by one at a time. */
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "picture/frame.h"
 
 #define MOTION_BLOCK 8     /* luma samples */
 #define MOTION_MAX_LEVEL 4 /* of pictures from 2000 rows */
 #define MOTION_ALIKE 7     /* eighths of a sample between vectors of which a mean is taken */
-#define MOTION_REACH 3     /* blocks around that are in it */
-#define MOTION_HEAVIEST 32 /* weight in it; so sums of 7x7 have 16 bits */
+#define MOTION_REACH 4     /* blocks around that are in it */
+#define MOTION_HEAVIEST 32 /* weight in it; so sums of 9x9 have 16 bits */
 
 struct motion_vector {
     int16_t x, y; /* to where the block was, in eighths of a luma sample */
@@ -47,6 +49,13 @@ struct pyramid {
     int top; /* the highest level */
     struct motion_level level[MOTION_MAX_LEVEL + 1];
 };
+
+/* Whether a block moves by more than a sample. Less than that noise alone makes of what stands
+ * still, here and there. */
+static inline bool motion_is_far(struct motion_vector v)
+{
+    return abs(v.x) + abs(v.y) > 8;
+}
 
 /* About an eighth of the root of the @rise of a block's SAD along an axis, as a power of 2. The
  * root, because the steepest blocks are the surest, but what the two lines get wrong of a fraction

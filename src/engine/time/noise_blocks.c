@@ -7,7 +7,6 @@
 
 #define SIDE NOISE_BLOCK
 #define INNER (SIDE / 2 - 2) /* cells whose neighbours are in the block */
-#define Q_SCALE 4096.0
 
 /* The components of a block's pixels. */
 struct block {
@@ -26,7 +25,7 @@ struct noise_form noise_form_of(const struct frame *f)
 
             for (int k = 0; k < 3; k++)
                 sum += m[k][i] * m[k][j];
-            form.q[i][j] = (int64_t)floor(sum * Q_SCALE + 0.5);
+            form.q[i][j] = (int64_t)floor(sum * NOISE_FORM_SCALE + 0.5);
         }
     return form;
 }
@@ -122,43 +121,45 @@ static void smooth(struct block *to, const struct block *from, int components)
             }
 }
 
-/* The share of the variance that is left when a block is smoothed, times NOISE_SHARE. */
-static uint32_t share_of(const struct noise_form *f, const struct noise_moments *moved,
-                         const struct noise_moments *smoothed)
+/* What means leave of a block that has no more than noise. */
+static void count_left(struct noise_sums *sums, const struct noise_form *f, int64_t apart,
+                       const struct noise_moments *smoothed)
 {
-    const double n = INNER * INNER;
-    const double all = (double)spread(f, moved, SIDE * SIDE, false) * (n * n * 4096.0);
-    const double rest = (double)spread(f, smoothed, INNER * INNER, false) * (65536.0 * NOISE_SHARE);
+    const int64_t n = INNER * INNER;
+    int64_t *to = sums->covariance;
 
-    return all > 0.0 ? (uint32_t)fmin(rest / all, NOISE_SHARE) : 0;
+    sums->moved += apart;
+    sums->left += spread(f, smoothed, n, false);
+    for (int i = 0; i < f->components; i++)
+        for (int j = i; j < f->components; j++)
+            *to++ += f->q[0][0] * (n * smoothed->ss[i][j] - smoothed->s[i] * smoothed->s[j]);
 }
 
-void noise_count(struct noise_sums *sums, const struct noise_form *f,
+void noise_count(struct noise_sums *sums, const struct noise *known, const struct noise_form *f,
                  const struct noise_moments *still, const struct noise_moments *moved,
                  const struct noise_moments *smoothed)
 {
     const int luma = (int)(still->s[0] / (SIDE * SIDE));
     const int class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
     const int64_t own = spread(f, still, SIDE * SIDE, true);
-    double variance = (double)own / (85.0 * 65536.0 * Q_SCALE);
-    uint32_t share = 0;
+    const int64_t apart = moved ? spread(f, moved, SIDE * SIDE, false) : 0;
+    double variance = (double)own / (85.0 * 65536.0 * NOISE_FORM_SCALE);
     int bin;
 
     if (moved) {
-        const int64_t apart = spread(f, moved, SIDE * SIDE, false);
-
-        variance = fmin(variance, (double)apart / (2.0 * 65536.0 * Q_SCALE));
-        share = share_of(f, moved, smoothed);
+        variance = fmin(variance, (double)apart / (2.0 * 65536.0 * NOISE_FORM_SCALE));
         sums->flat[class] += own <= 85 * apart;
     }
     bin = noise_bin(variance);
     sums->blocks[class][bin]++;
-    sums->share[class][bin] += share;
+    if (moved && noise_is_quiet(known, class, bin))
+        count_left(sums, f, apart, smoothed);
 }
 
-static void gather_block(struct noise_sums *sums, const struct noise_form *f,
-                         const struct frame *now, const struct frame *before,
-                         const struct motion_vector *vectors, int x0, int y0)
+static void gather_block(struct noise_sums *sums, const struct noise *known,
+                         const struct noise_form *f, const struct frame *now,
+                         const struct frame *before, const struct motion_vector *vectors, int x0,
+                         int y0)
 {
     struct block b = {0}, smoothed = {0};
     struct noise_moments still, moved, left;
@@ -171,16 +172,16 @@ static void gather_block(struct noise_sums *sums, const struct noise_form *f,
         smooth(&smoothed, &b, f->components);
         left = moments_of(&smoothed, f->components, INNER);
     }
-    noise_count(sums, f, &still, before ? &moved : NULL, before ? &left : NULL);
+    noise_count(sums, known, f, &still, before ? &moved : NULL, before ? &left : NULL);
 }
 
-void noise_gather(struct noise_sums *sums, const struct frame *now, const struct frame *before,
-                  const struct motion_vector *vectors)
+void noise_gather(struct noise_sums *sums, const struct noise *known, const struct frame *now,
+                  const struct frame *before, const struct motion_vector *vectors)
 {
     const struct noise_form form = noise_form_of(now);
     const int step = noise_step(now->width, now->height);
 
     for (int row = 0; row < now->height / SIDE; row++)
         for (int col = noise_first(row, step); col < now->width / SIDE; col += step)
-            gather_block(sums, &form, now, before, vectors, SIDE * col, SIDE * row);
+            gather_block(sums, known, &form, now, before, vectors, SIDE * col, SIDE * row);
 }

@@ -11,14 +11,17 @@
  *              variance_ij = (n S_ij - S_i S_j - (A_i A_j + B_i B_j) / 85) / n^2
  * Both are taken to R'G'B' by the sum over i, j of Q_ij variance_ij with Q = M^T M, rounded to
  * 1/4096. The smaller one is counted in noise_bin() of it; where `still` is at most twice `moved`
- * the block is flat. The share that E of average.h leaves is that of `moved`, over the 6x6 cells
- * whose neighbours are in the block. Blocks that reach past the edge are left out, and of a large
- * picture all but one in noise_step() of them: at 1920x1080 the estimate stays within 1.4 % of that
- * of all blocks (white, smoothed and uneven noise of deviations 1 to 20, 2026-11-28). */
+ * the block is flat. What E of average.h leaves of `moved` is measured over the 6x6 cells whose
+ * neighbours are in the block, where noise_is_quiet(): n^2 times its covariances, of 64 E, and
+ * times Q_YY, so that what they are a part of is as large as with a level of luma as the unit.
+ * Blocks that reach past the edge are left out, and of a large picture all but one in noise_step()
+ * of them: at 1920x1080 the estimate stays within 1.4 % of that of all blocks (white, smoothed and
+ * uneven noise of deviations 1 to 20, 2026-11-28). */
 #include "engine/time/motion.h"
 #include "filter/noise.h"
 
-#define NOISE_BLOCK 16          /* luma samples */
+#define NOISE_BLOCK 16 /* luma samples */
+#define NOISE_FORM_SCALE 4096
 #define NOISE_LEAST_BLOCKS 1000 /* of a picture of which some are left out */
 
 /* In each row of blocks, one of so many is counted: a power of two. */
@@ -52,8 +55,8 @@ struct noise_moments {
 };
 
 /* Counts one block: of x_t itself, moved, and 64 times E of that over the 6x6 cells inside. A first
- * picture has only the first (the others NULL). */
-void noise_count(struct noise_sums *sums, const struct noise_form *f,
+ * picture has only the first (the others NULL). @known before this picture. */
+void noise_count(struct noise_sums *sums, const struct noise *known, const struct noise_form *f,
                  const struct noise_moments *still, const struct noise_moments *moved,
                  const struct noise_moments *smoothed);
 
@@ -66,7 +69,13 @@ static inline int noise_whole(int v, int shift)
     return ((v + (4 << shift) + far) >> (3 + shift) << shift) - (far >> 3);
 }
 
+/* What a level of luma counts for in the length of a colour: nu2 over this has it as the unit. */
+static inline double noise_form_luma(const struct noise_form *f)
+{
+    return (double)f->q[0][0] / NOISE_FORM_SCALE;
+}
+
 /* @before NULL: a first picture. @vectors, of motion_find(), NULL: nothing moved. Adds to @sums.
  * Context: any thread. */
-void noise_gather(struct noise_sums *sums, const struct frame *now, const struct frame *before,
-                  const struct motion_vector *vectors);
+void noise_gather(struct noise_sums *sums, const struct noise *known, const struct frame *now,
+                  const struct frame *before, const struct motion_vector *vectors);

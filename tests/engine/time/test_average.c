@@ -133,7 +133,7 @@ static void test_still_picture_gets_cleaner(void **state)
             for (int c = 0; c < format_table[formats[i]].components && t == 0; c++)
                 first[c] = rms(&f, c, 0);
             if (t < 16)
-                assert_in_range(20 * mean_count(&f), 9 * (t + 1), 20 * (t + 1));
+                assert_in_range(20 * mean_count(&f), 10 * (t + 1), 20 * (t + 1));
         }
         assert_in_range(10 * mean_count(&f), 70, 160);
         for (int c = 0; c < format_table[formats[i]].components; c++)

@@ -135,7 +135,7 @@ static void see(struct sight *s)
     pyramid_build(&s->pyramid[now], &s->frame[now]);
     if (s->n)
         v = motion_find(s->search, &s->pyramid[now], &s->pyramid[!now]);
-    noise_gather(&sums, &s->frame[now], s->n ? &s->frame[!now] : NULL, v);
+    noise_gather(&sums, &s->noise, &s->frame[now], s->n ? &s->frame[!now] : NULL, v);
     noise_update(&s->noise, &sums, s->n == 0 ? NOISE_FIRST : NOISE_NEXT);
     s->n++;
 }
@@ -199,6 +199,56 @@ static void test_share(void **state)
     assert_in_range(1000 * share[1], 230, 360); /* (35/64)^2 = 0.30 */
 }
 
+/* Of noise of the same deviation in Y, U and V means of 4x4 leave (20/64)^2 of each, where it is a
+ * part of all of it that is measured with a level of luma as the unit; and nothing in common. */
+static void test_left(void **state)
+{
+    const double white = (20.0 / 64.0) * (20.0 / 64.0);
+    struct noise_form form;
+    struct sight s;
+    double wanted;
+
+    (void)state;
+    open_sight(&s, FRAME_I444);
+    for (int t = 0; t < 30; t++) {
+        paint(next(&s), SHADED, 0, 5.0, PLAIN, (uint64_t)t);
+        see(&s);
+    }
+    form = noise_form_of(&s.frame[0]);
+    wanted = white * noise_form_luma(&form) / unit_variance(&s.frame[0]);
+    assert_in_range(1000 * s.noise.left.yy / wanted, 900, 1100);
+    assert_in_range(1000 * s.noise.left.uu / wanted, 900, 1100);
+    assert_in_range(1000 * s.noise.left.vv / wanted, 900, 1100);
+    assert_true(fabs(s.noise.left.yu) + fabs(s.noise.left.yv) + fabs(s.noise.left.uv) <
+                0.2 * wanted);
+    close_sight(&s);
+}
+
+/* What moves without being followed is not taken for what is left of noise. */
+static void test_quiet_blocks(void **state)
+{
+    struct noise_sums all = {0}, quiet = {0}, drawn = {0};
+    struct noise known;
+    struct sight s;
+
+    (void)state;
+    open_sight(&s, FRAME_YUYV);
+    noise_init(&known);
+    for (int t = 0; t < 2; t++)
+        paint(&s.frame[t], TEXTURE, 3.0 * t, 2.0, PLAIN, (uint64_t)t);
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        known.variance[c] = 1e4;
+    noise_gather(&all, &known, &s.frame[1], &s.frame[0], NULL);
+    noise_gather(&drawn, &known, &s.frame[1], &s.frame[1], NULL);
+    for (int c = 0; c < NOISE_CLASSES; c++)
+        known.variance[c] = 20.0;
+    noise_gather(&quiet, &known, &s.frame[1], &s.frame[0], NULL);
+    assert_true(all.moved > 0 && all.left > 0);
+    assert_true(quiet.moved == 0 && quiet.left == 0 && quiet.covariance[0] == 0);
+    assert_true(drawn.moved == 0);
+    close_sight(&s);
+}
+
 /* Blocks without texture are flat; a first picture does not tell. */
 static void test_flat(void **state)
 {
@@ -211,8 +261,8 @@ static void test_flat(void **state)
         open_sight(&s, FRAME_YUYV);
         for (int t = 0; t < 2; t++)
             paint(&s.frame[t], (enum scene)scene, 0.0, 5.0, PLAIN, (uint64_t)t);
-        noise_gather(&first, &s.frame[0], NULL, NULL);
-        noise_gather(&sums, &s.frame[1], &s.frame[0], NULL);
+        noise_gather(&first, &s.noise, &s.frame[0], NULL, NULL);
+        noise_gather(&sums, &s.noise, &s.frame[1], &s.frame[0], NULL);
         for (int c = 0; c <= NOISE_CLASSES; c++) {
             assert_int_equal(first.flat[c], 0);
             flat += sums.flat[c];
@@ -238,14 +288,16 @@ static void test_edges_and_strides(void **state)
     struct frame like = {.format = FRAME_I420, .width = 70, .height = 37};
     struct noise_sums a = {0}, b = {0};
     struct guarded wide, narrow;
+    struct noise known;
 
     (void)state;
+    noise_init(&known);
     assert_int_equal(guarded_alloc(&wide, &like, 24), 0);
     assert_int_equal(guarded_alloc(&narrow, &like, 0), 0);
     image_fill(&wide.frame, IMAGE_NATURAL, 1);
     frame_copy(&narrow.frame, &wide.frame);
-    noise_gather(&a, &wide.frame, &narrow.frame, NULL);
-    noise_gather(&b, &narrow.frame, &wide.frame, NULL);
+    noise_gather(&a, &known, &wide.frame, &narrow.frame, NULL);
+    noise_gather(&b, &known, &narrow.frame, &wide.frame, NULL);
     assert_memory_equal(&a, &b, sizeof(a));
     assert_int_equal(count_blocks(&a), 4 * 2);
     guarded_free(&wide);
@@ -260,8 +312,10 @@ static void test_large(void **state)
     struct frame f = {.format = FRAME_GREY, .width = 1920, .height = 1080};
     struct noise_sums sums = {0};
     bool met[8] = {false};
+    struct noise known;
 
     (void)state;
+    noise_init(&known);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         assert_int_equal(noise_step(steps[i][0], steps[i][1]), steps[i][2]);
     for (int row = 0; row < 8; row++)
@@ -270,7 +324,7 @@ static void test_large(void **state)
         assert_true(met[i]);
     assert_int_equal(frame_alloc(&f), 0);
     image_fill(&f, IMAGE_NATURAL, 1);
-    noise_gather(&sums, &f, NULL, NULL);
+    noise_gather(&sums, &known, &f, NULL, NULL);
     assert_int_equal(count_blocks(&sums), 120 * 67 / 8);
     frame_free(&f);
 }
@@ -279,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_true_noise), cmocka_unit_test(test_share),
+        cmocka_unit_test(test_left),       cmocka_unit_test(test_quiet_blocks),
         cmocka_unit_test(test_flat),       cmocka_unit_test(test_edges_and_strides),
         cmocka_unit_test(test_large),
     };

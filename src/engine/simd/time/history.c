@@ -248,18 +248,23 @@ static void add_sums(struct noise_sums *to, const struct noise_sums *from)
 {
     for (int c = 0; c <= NOISE_CLASSES; c++) {
         to->flat[c] += from->flat[c];
-        for (int i = 0; i < NOISE_BINS; i++) {
+        for (int i = 0; i < NOISE_BINS; i++)
             to->blocks[c][i] += from->blocks[c][i];
-            to->share[c][i] += from->share[c][i];
-        }
     }
+    to->moved += from->moved;
+    to->left += from->left;
+    for (int i = 0; i < NOISE_PAIRS; i++)
+        to->covariance[i] += from->covariance[i];
 }
 
 static void gather_noise(struct history *h, const struct frame *before,
                          const struct motion_vector *vectors, enum noise_compared compared)
 {
-    h->noise_job = (struct noise_job){
-        .now = &h->raw[0], .before = before, .vectors = vectors, .form = noise_form_of(h->in)};
+    h->noise_job = (struct noise_job){.now = &h->raw[0],
+                                      .before = before,
+                                      .vectors = vectors,
+                                      .known = &h->noise,
+                                      .form = noise_form_of(h->in)};
     memset(h->sums, 0, (size_t)h->n_threads * sizeof(*h->sums));
     workers_run(h->workers, gather_row, h, h->in->height / NOISE_BLOCK);
     for (int i = 1; i < h->n_threads; i++)
@@ -343,7 +348,9 @@ static void average_all(struct history *h)
 static void fill_job(struct history *h, const struct filter *f, const struct motion_vector *vectors)
 {
     const bool grey = format_table[h->in->format].components == 1;
-    const float rho = (float)h->noise.share;
+    const struct noise *n = &h->noise;
+    const struct noise_form form = noise_form_of(h->in);
+    const double unit = noise_form_luma(&form);
 
     h->job = (struct mean_job){
         .x = h->raw[0],
@@ -352,15 +359,15 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .before = &h->mean[h->newest],
         .now = &h->mean[!h->newest],
         .vectors = vectors,
-        .axes = colour_distance(h->in->colour),
-        .share = rho,
-        .in_luma = noise_luma_light(grey),
-        .in_chroma = noise_chroma_light(rho),
-        .slack = noise_slack(rho),
+        .white = noise_whitening(n->left, n->share, grey),
+        .share = (float)n->share,
+        .in_luma = noise_luma_light(n->left, n->share, grey),
+        .in_chroma = noise_chroma_light(n->left, n->share),
+        .slack = noise_slack((float)n->share),
         .frames = f->temporal,
     };
     for (int y = 0; y < 256; y++)
-        h->job.variance[y] = (float)noise_variance(&h->noise, y);
+        h->job.variance[y] = (float)(noise_variance(n, y) / unit);
 }
 
 /* @goes_on: from the frame before, which was measured, too. */

@@ -23,7 +23,7 @@
 #include "engine/time/motion.h"
 #include "engine/time/past.h"
 #include "filter/mean_count.h"
-#include "picture/colour.h"
+#include "filter/noise_follow.h"
 
 /* Of a line of cells, the strip's first one is at MEAN_EDGE; of a line of samples, two to a
  * cell, at twice that. Computed is what surrounds it from MEAN_FROM on. */
@@ -58,10 +58,10 @@ struct mean_guess {
     MEAN_CELL_LINE(float, across[3][4]);   /* the same, 4 columns weighed 1 3 3 1 */
     MEAN_CELL_LINE(float, rest[8]); /* the sum of |e|^2 - |E|^2 over a cell's samples, 3 columns */
     MEAN_CELL_LINE(float, mean[4][3]);      /* E */
-    MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/64 */
+    MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/128 */
     MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` */
     MEAN_CELL_LINE(float, light[2][3]);     /* L */
-    MEAN_CELL_LINE(float, fit[4]);          /* |E - L|^2 over 3 columns */
+    MEAN_CELL_LINE(float, fit[4]);          /* |W (E - L)|^2 over 3 columns */
     MEAN_SAMPLE_LINE(uint16_t, p[3][32]);   /* P along the motion, as levels are */
     MEAN_CELL_LINE(uint8_t, m[16]);         /* n there */
     MEAN_CELL_LINE(float, frames[4]);       /* m */
@@ -83,8 +83,9 @@ struct mean_scratch {
     struct mean_tiles some, others;
     MEAN_CELL_LINE(float, noise[16]); /* a ring of nu2 */
     /* Rows at work: */
-    MEAN_CELL_LINE(float, slack); /* s */
-    MEAN_CELL_LINE(float, most);  /* what E may be, in 1/64 */
+    MEAN_CELL_LINE(float, slack); /* s along the motion */
+    MEAN_CELL_LINE(float, bias);  /* b */
+    MEAN_CELL_LINE(float, most);  /* what E may be, in 1/128 */
     MEAN_CELL_LINE(float, line);
     MEAN_CELL_LINE(float, f);
     /* What makes H of x and P (mean_store_row()), by cells and by pairs of samples: */
@@ -102,11 +103,11 @@ struct mean_job {
     const uint8_t *brightness; /* the mean luma of cells; in rows as counts are */
     const struct levels *before, *now;
     const struct motion_vector *vectors; /* NULL: nothing moved */
-    struct colour_distance axes;
-    float variance[256];      /* nu2 by brightness */
-    float share;              /* rho */
-    float in_luma, in_chroma; /* T */
-    float slack;              /* s of what stands still */
+    struct noise_white white;            /* W */
+    float variance[256];                 /* nu2 by brightness */
+    float share;                         /* rho */
+    float in_luma, in_chroma;            /* T */
+    float slack;                         /* s of what stands still */
     int frames;
     struct mean_scratch *scratch;
     int left, right, top, bottom; /* what is to be done: at most MEAN_STRIP columns, from a

@@ -154,39 +154,14 @@ static inline struct mean_rows4 mean_rows4(const struct mean_job *j, int compone
     return ret;
 }
 
-/* 8192 times E, of one component: rows weighed 1 3 3 1. The sums are exact. */
+/* E of one component, from rows weighed 1 3 3 1 in 1/8192. The sums are exact. */
 MEAN_INLINE void mean_down(float *restrict to, float (*ring)[MEAN_LINE], struct mean_rows4 rows,
                            struct mean_parts tiles)
 {
     const float *a = ring[rows.at[0]], *b = ring[rows.at[1]];
     const float *c = ring[rows.at[2]], *d = ring[rows.at[3]];
 
-    MEAN_COLUMNS(tiles) to[i] = (a[i] + d[i]) + 3.0F * (b[i] + c[i]);
-}
-
-/* The squared length of vectors whose products of Y, U and V were added up. */
-struct mean_form {
-    float yy, yu, yv, uu, uv, vv;
-};
-
-static inline struct mean_form mean_form(const struct mean_job *j)
-{
-    const float a = (float)j->axes.a, b = (float)j->axes.b, c = (float)j->axes.c;
-    const float d = (float)j->axes.d, e = (float)j->axes.e, f = (float)j->axes.f;
-    const float by = 1.0F / 16384.0F;
-
-    return (struct mean_form){.yy = by * (a * a),
-                              .yu = by * 2.0F * (a * b),
-                              .yv = by * 2.0F * (a * c),
-                              .uu = by * (b * b + d * d),
-                              .uv = by * 2.0F * (b * c + d * e),
-                              .vv = by * (c * c + e * e + f * f)};
-}
-
-static inline float mean_length(const struct mean_form *f, float yy, float yu, float yv, float uu,
-                                float uv, float vv)
-{
-    return ((f->yy * yy + f->yu * yu) + (f->yv * yv + f->uu * uu)) + (f->uv * uv + f->vv * vv);
+    MEAN_COLUMNS(tiles) to[i] = ((a[i] + d[i]) + 3.0F * (b[i] + c[i])) * (1.0F / 8192.0F);
 }
 
 /* Two rows of a component. */
@@ -194,86 +169,56 @@ struct mean_rows2 {
     const int16_t *above, *below;
 };
 
+#define MEAN_SQUARE (1.0F / (128.0F * 128.0F)) /* of a sample's difference, in levels */
+
+static inline float mean_square(struct mean_pair v)
+{
+    return v.a * v.a + v.b * v.b;
+}
+
 /* The sum of |e|^2 over the samples of a cell: chroma with one column, two, or none. */
 MEAN_INLINE void mean_squares_shared(float *restrict to, const struct mean_rows2 rows[3],
-                                     const struct mean_form *form, struct mean_parts tiles)
+                                     struct mean_parts tiles)
 {
     const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
     const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
-    const struct mean_form f = *form;
+    const float luma = MEAN_SQUARE, chroma = 2.0F * NOISE_CHROMA * MEAN_SQUARE;
 
     MEAN_COLUMNS(tiles)
     {
         const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
-        const float u0 = u[i], u1 = s[i], v0 = v[i], v1 = t[i], both = y.a + y.b;
-        const float below = z.a + z.b;
+        const float u0 = u[i], u1 = s[i], v0 = v[i], v1 = t[i];
 
-        to[i] =
-            mean_length(&f, (y.a * y.a + y.b * y.b) + (z.a * z.a + z.b * z.b),
-                        both * u0 + below * u1, both * v0 + below * v1, 2.0F * (u0 * u0 + u1 * u1),
-                        2.0F * (u0 * v0 + u1 * v1), 2.0F * (v0 * v0 + v1 * v1));
+        to[i] = luma * (mean_square(y) + mean_square(z)) +
+                chroma * ((u0 * u0 + u1 * u1) + (v0 * v0 + v1 * v1));
     }
 }
 
-static inline float mean_square_of_pairs(const struct mean_form *f, struct mean_pair y,
-                                         struct mean_pair u, struct mean_pair v)
-{
-    return mean_length(f, y.a * y.a + y.b * y.b, y.a * u.a + y.b * u.b, y.a * v.a + y.b * v.b,
-                       u.a * u.a + u.b * u.b, u.a * v.a + u.b * v.b, v.a * v.a + v.b * v.b);
-}
-
 MEAN_INLINE void mean_squares_own(float *restrict to, const struct mean_rows2 rows[3],
-                                  const struct mean_form *form, struct mean_parts tiles)
+                                  struct mean_parts tiles)
 {
     const int16_t *p = rows[0].above, *q = rows[0].below, *u = rows[1].above;
     const int16_t *s = rows[1].below, *v = rows[2].above, *t = rows[2].below;
-    const struct mean_form f = *form;
+    const float luma = MEAN_SQUARE, chroma = NOISE_CHROMA * MEAN_SQUARE;
 
     MEAN_COLUMNS(tiles)
-    to[i] =
-        mean_square_of_pairs(&f, mean_pair(p + 2 * i), mean_pair(u + 2 * i), mean_pair(v + 2 * i)) +
-        mean_square_of_pairs(&f, mean_pair(q + 2 * i), mean_pair(s + 2 * i), mean_pair(t + 2 * i));
+    to[i] = luma * (mean_square(mean_pair(p + 2 * i)) + mean_square(mean_pair(q + 2 * i))) +
+            chroma * ((mean_square(mean_pair(u + 2 * i)) + mean_square(mean_pair(s + 2 * i))) +
+                      (mean_square(mean_pair(v + 2 * i)) + mean_square(mean_pair(t + 2 * i))));
 }
 
-MEAN_INLINE void mean_squares_grey(float *restrict to, const struct mean_rows2 *rows, float by,
+MEAN_INLINE void mean_squares_grey(float *restrict to, const struct mean_rows2 *rows,
                                    struct mean_parts tiles)
 {
     const int16_t *p = rows->above, *q = rows->below;
 
     MEAN_COLUMNS(tiles)
-    {
-        const struct mean_pair y = mean_pair(p + 2 * i), z = mean_pair(q + 2 * i);
-
-        to[i] = by * ((y.a * y.a + y.b * y.b) + (z.a * z.a + z.b * z.b));
-    }
+    to[i] = MEAN_SQUARE * (mean_square(mean_pair(p + 2 * i)) + mean_square(mean_pair(q + 2 * i)));
 }
 
 MEAN_INLINE void mean_box3(float *restrict to, const float *from, struct mean_parts tiles)
 {
     MEAN_COLUMNS(tiles) to[i] = (from[i - 1] + from[i + 1]) + from[i];
-}
-
-/* From 8192 times Y, U, V to (Y1, U1, V1). */
-MEAN_INLINE void mean_axes(const struct mean_job *j, float *restrict y, float *restrict u,
-                           float *restrict v, struct mean_parts tiles)
-{
-    const float by = 1.0F / 8192.0F;
-    const float a = by * (float)j->axes.a, b = by * (float)j->axes.b, c = by * (float)j->axes.c;
-    const float d = by * (float)j->axes.d, e = by * (float)j->axes.e, f = by * (float)j->axes.f;
-
-    MEAN_COLUMNS(tiles)
-    {
-        y[i] = a * y[i] + (b * u[i] + c * v[i]);
-        u[i] = d * u[i] + e * v[i];
-        v[i] = f * v[i];
-    }
-}
-
-MEAN_INLINE void mean_axis_of_grey(const struct mean_job *j, float *y, struct mean_parts tiles)
-{
-    const float a = 1.0F / 8192.0F * (float)j->axes.a;
-
-    MEAN_COLUMNS(tiles) y[i] *= a;
 }
 
 /* Less |E|^2 of a cell for each of its samples. */
@@ -285,7 +230,8 @@ MEAN_INLINE void mean_take_squares(float *restrict square, float (*mean)[MEAN_LI
     if (components == 1)
         MEAN_COLUMNS(tiles) square[i] -= 4.0F * (a[i] * a[i]);
     else
-        MEAN_COLUMNS(tiles) square[i] -= 4.0F * (a[i] * a[i] + (b[i] * b[i] + c[i] * c[i]));
+        MEAN_COLUMNS(tiles)
+    square[i] -= 4.0F * (a[i] * a[i] + NOISE_CHROMA * (b[i] * b[i] + c[i] * c[i]));
 }
 
 /* nu2 of row @row, and what E may be at most. */
@@ -298,7 +244,7 @@ static inline void mean_make_noise(const struct mean_job *j, int row)
     for (int i = MEAN_FROM; i < end; i++)
         noise[i] = j->variance[bright[i]];
     for (int i = MEAN_FROM; i < end; i++)
-        most[i] = 64.0F * 2.5F * sqrtf(noise[i]);
+        most[i] = 128.0F * 2.5F * sqrtf(noise[i]);
 }
 
 /* What is clamped has a name of its own: GCC 12 would else add to both ends, too, and choose from
@@ -308,7 +254,7 @@ MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e,
 {
     MEAN_COLUMNS(tiles)
     {
-        const float end = most[i], v = 64.0F * e[i], low = v > -end ? v : -end;
+        const float end = most[i], v = 128.0F * e[i], low = v > -end ? v : -end;
         const float clamped = low < end ? low : end;
 
         to[i] = (int16_t)((int32_t)(clamped + 32768.5F) - 32768);
@@ -322,7 +268,6 @@ MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g,
     const int components = format_table[j->x.format].components;
     float(*mean)[MEAN_LINE] = g->mean[row & 3];
     float *square = j->scratch->line;
-    const struct mean_form form = mean_form(j);
     struct mean_rows2 rows[3];
 
     for (int c = 0; c < components; c++) {
@@ -333,15 +278,11 @@ MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g,
         rows[c].below = g->away[c][around.at[2]];
     }
     if (components == 1)
-        mean_squares_grey(square, rows, form.yy, tiles);
+        mean_squares_grey(square, rows, tiles);
     else if (mean_hshift(j, 1))
-        mean_squares_shared(square, rows, &form, tiles);
+        mean_squares_shared(square, rows, tiles);
     else
-        mean_squares_own(square, rows, &form, tiles);
-    if (components == 1)
-        mean_axis_of_grey(j, mean[0], tiles);
-    else
-        mean_axes(j, mean[0], mean[1], mean[2], tiles);
+        mean_squares_own(square, rows, tiles);
     mean_take_squares(square, mean, components, tiles);
     mean_pad_cells(j, square, 1);
     mean_box3(g->rest[row & 7], square, tiles);

@@ -46,7 +46,7 @@ MEAN_INLINE void mean_box7(float *restrict to, const int32_t *sum, struct mean_p
         const int32_t left = sum[i - 3] + sum[i - 2] + sum[i - 1];
         const int32_t right = sum[i + 1] + sum[i + 2] + sum[i + 3];
 
-        to[i] = (float)(left + sum[i] + right) * (1.0F / (64.0F * 49.0F));
+        to[i] = (float)(left + sum[i] + right) * (1.0F / (128.0F * 49.0F));
     }
 }
 
@@ -66,13 +66,14 @@ static inline float mean_kept(float square, float noise, float frames)
     return some > 0.0F ? some : 0.0F;
 }
 
-/* L from C, in its place, and |E - L|^2. */
+/* L from C, in its place, and |W (E - L)|^2. */
 MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE],
                                  float *restrict fit, float (*mean)[MEAN_LINE],
                                  const float *restrict noise, const float *restrict m,
                                  struct mean_parts tiles, const int components)
 {
-    const float in_luma = j->in_luma, in_chroma = j->in_chroma;
+    const float in_luma = j->in_luma, in_chroma = j->in_chroma / NOISE_CHROMA;
+    const struct noise_white w = j->white;
     float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
@@ -82,22 +83,24 @@ MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_L
         const float c1 = components == 3 ? l1[i] : 0.0F, c2 = components == 3 ? l2[i] : 0.0F;
         const float keep = mean_kept(l0[i] * l0[i], in_luma * noise[i], frames);
         const float k0 = l0[i] * keep, d0 = e0[i] - k0;
-        float sum = d0 * d0;
+        float first = w.y * d0, sum = 0.0F;
 
         l0[i] = k0;
         if (components == 3) {
             const float of_both = mean_kept(c1 * c1 + c2 * c2, in_chroma * noise[i], frames);
             const float k1 = c1 * of_both, d1 = e1[i] - k1, k2 = c2 * of_both, d2 = e2[i] - k2;
+            const float second = w.u * d1 + w.uv * d2, third = w.v * d2;
 
             l1[i] = k1;
             l2[i] = k2;
-            sum += d1 * d1 + d2 * d2;
+            first += w.yu * d1 + w.yv * d2;
+            sum = second * second + third * third;
         }
-        fit[i] = sum;
+        fit[i] = first * first + sum;
     }
 }
 
-/* L and |E - L|^2, once sums over rows are there. */
+/* L and |W (E - L)|^2, once sums over rows are there. */
 MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int row,
                                struct mean_parts tiles)
 {
@@ -209,43 +212,48 @@ static inline struct mean_rows3 mean_rows3(const struct mean_job *j, float (*rin
                                ring[frame_nearest(y + 1, mean_rows(j)) & mask]};
 }
 
-/* s of the blocks of row @y. */
-static inline void mean_make_slack(const struct mean_job *j, int y)
+/* s along the motion, and b, of the blocks of row @y. */
+static inline void mean_make_priors(const struct mean_job *j, int y)
 {
     const int cols = (j->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
     const int end = mean_end(j);
-    float *slack = j->scratch->slack;
+    float *slack = j->scratch->slack, *bias = j->scratch->bias;
 
-    for (int i = MEAN_FROM; i < end; i++)
+    for (int i = MEAN_FROM; i < end; i++) {
         slack[i] = j->slack;
+        bias[i] = 2.0F;
+    }
     for (int x = j->left; x < j->right && j->vectors; x += MOTION_BLOCK) {
         const struct motion_vector v = j->vectors[2 * y / MOTION_BLOCK * cols + x / MOTION_BLOCK];
+        const int at = MEAN_EDGE + (x - j->left) / 2;
 
-        for (int i = 0; i < MOTION_BLOCK / 2 && (v.x || v.y); i++)
-            slack[MEAN_EDGE + (x - j->left) / 2 + i] = 1.0F;
+        for (int i = at; i < at + MOTION_BLOCK / 2 && (v.x || v.y); i++) {
+            slack[i] = 1.0F;
+            bias[i] = motion_is_far(v) ? 0.0F : 2.0F;
+        }
     }
 }
 
 /* D, R and n' of row @y. */
 MEAN_INLINE void mean_believe(const struct mean_job *j, struct mean_guess *g, int y,
-                              struct mean_parts tiles)
+                              struct mean_parts tiles, const bool moved)
 {
     const struct mean_rows3 fit = mean_rows3(j, g->fit, 3, y);
     const struct mean_rows3 rest = mean_rows3(j, g->rest, 7, y);
     const float *restrict a = fit.above, *restrict b = fit.at, *restrict c = fit.below;
     const float *restrict p = rest.above, *restrict q = rest.at, *restrict r = rest.below;
-    const float *restrict noise = j->scratch->noise[y & 15], *restrict slack = j->scratch->slack;
-    const float *restrict m = g->frames[y & 3];
-    const float share = 1.0F / j->share;
+    const float *restrict noise = j->scratch->noise[y & 15], *restrict m = g->frames[y & 3];
+    const float *restrict slack = j->scratch->slack;
+    const float share = j->share, at_rest = j->slack;
     float *restrict ret_d = g->d, *restrict ret_r = g->r, *restrict ret_n = g->n;
 
     MEAN_COLUMNS(tiles)
     {
         const float frames = m[i] > 0.5F ? m[i] : 0.5F, per = 1.0F / (9.0F * noise[i]);
-        const float base = (1.0F + 1.0F / frames) * slack[i];
+        const float base = (1.0F + 1.0F / frames) * (moved ? slack[i] : at_rest);
         const float fits = ((a[i] + c[i]) + b[i]) * per;
-        const float misses = fits + ((p[i] + r[i]) + q[i]) * (0.25F * per);
-        const float over_d = fits * share - 1.5F * base, over_r = misses - 2.0F * base;
+        const float misses = fits * share + ((p[i] + r[i]) + q[i]) * (0.25F * per);
+        const float over_d = fits - 1.1F * base, over_r = misses - 1.7F * base;
         const float doubt =
             0.8F * (over_d > 0.0F ? over_d : 0.0F) + (over_r > 0.0F ? over_r : 0.0F);
 

@@ -23,12 +23,13 @@ MEAN_INLINE void mean_choose(const struct mean_job *j, int y, struct mean_parts 
     struct mean_scratch *w = j->scratch;
     const float *restrict n = w->moved.n, *restrict d0 = w->still.d, *restrict d1 = w->moved.d;
     const float *restrict r0 = w->still.r, *restrict r1 = w->moved.r;
+    const float *restrict bias = w->bias;
     float *restrict f = w->f;
-    const float log2e = 1.44269504F, slope = 3.0F * log2e / j->share;
+    const float log2e = 1.44269504F;
 
     MEAN_COLUMNS(tiles)
     {
-        const float x = slope * (d1[i] - d0[i]) + (2.0F * (r1[i] - r0[i]) + 1.0F) * log2e;
+        const float x = (4.0F * (d1[i] - d0[i]) + 2.0F * (r1[i] - r0[i]) + bias[i]) * log2e;
         const float some = 1.0F / (1.0F + mean_exp2(x < -60.0F ? -60.0F : x > 60.0F ? 60.0F : x));
 
         f[i] = n[i] > 0.0F ? some : 0.0F;
@@ -43,26 +44,6 @@ MEAN_INLINE void mean_mix(float *restrict to, const float *restrict from, const 
                           struct mean_parts tiles)
 {
     MEAN_COLUMNS(tiles) to[i] += f[i] * (from[i] - to[i]);
-}
-
-/* L from the axes to Y, U, V. */
-static inline void mean_light_to_levels(const struct mean_job *j, float (*light)[MEAN_LINE])
-{
-    const struct mean_parts tiles = mean_all(j);
-    const float a = (float)(1.0 / j->axes.a), b = (float)j->axes.b, c = (float)j->axes.c;
-    const float d = (float)(1.0 / j->axes.d), e = (float)j->axes.e, f = (float)(1.0 / j->axes.f);
-    float *restrict y = light[0], *restrict u = light[1], *restrict v = light[2];
-
-    if (format_table[j->x.format].components == 1) {
-        MEAN_COLUMNS(tiles) y[i] *= a;
-        return;
-    }
-    MEAN_COLUMNS(tiles)
-    {
-        v[i] = v[i] * f;
-        u[i] = (u[i] - e * v[i]) * d;
-        y[i] = (y[i] - (b * u[i] + c * v[i])) * a;
-    }
 }
 
 static inline void mean_store_counts(uint8_t *restrict to, const float *restrict count, int frames,
@@ -193,7 +174,6 @@ MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts m
         mean_make_blend(w->blend, w->f, moved);
         mean_double(w->blend_pairs, w->blend, moved);
     }
-    mean_light_to_levels(j, light);
     mean_store_counts(levels_counts(j->now, y) + j->left / 2, w->still.n + MEAN_EDGE, j->frames,
                       (j->right - j->left) / 2);
     mean_make_keep(keep, w->keep, w->still.n, mean_all(j));

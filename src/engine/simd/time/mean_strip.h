@@ -13,11 +13,11 @@ static inline void mean_strip(const struct mean_job *j)
         struct mean_parts moved;
 
         if (2 * y % MOTION_BLOCK == 0)
-            mean_make_slack(j, y);
+            mean_make_priors(j, y);
         mean_reach(j, y);
         moved = mean_list(&room, mean_needed(j, MEAN_BELIEVED, y));
-        mean_believe(j, &w->still, y, mean_all(j));
-        mean_believe(j, &w->moved, y, moved);
+        mean_believe(j, &w->still, y, mean_all(j), false);
+        mean_believe(j, &w->moved, y, moved, true);
         mean_store(j, y, moved);
     }
 }

@@ -107,12 +107,12 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
     }
     noise_sum_all(&still, c, now, NULL, shape, components);
     if (!j->before) {
-        noise_count(sums, &j->form, &still, NULL, NULL);
+        noise_count(sums, j->known, &j->form, &still, NULL, NULL);
         return;
     }
     noise_sum_all(&moved, c, now, before, shape, components);
     noise_left(&left, c, shape, components);
-    noise_count(sums, &j->form, &still, &moved, &left);
+    noise_count(sums, j->known, &j->form, &still, &moved, &left);
 }
 
 static inline void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
