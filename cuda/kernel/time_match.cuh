@@ -31,7 +31,7 @@ static __device__ __forceinline__ int mean_of(int sum, int n)
     return sum < 0 ? -mean : mean;
 }
 
-#define SMOOTH_WARPS 3 /* of 32 blocks: each has every third row around them */
+#define SMOOTH_WARPS 4 /* of 32 blocks: each has every fourth row around them */
 
 /* How far others are from a block's vector, added up by weight, and their weights. */
 struct alike_sums {
