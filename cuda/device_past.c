@@ -14,7 +14,8 @@
 #define ALIGN 256
 
 _Static_assert(TIME_BLOCK == MOTION_BLOCK && TIME_ALIKE == MOTION_ALIKE &&
-                   TIME_REACH == MOTION_REACH && TIME_HEAVIEST == MOTION_HEAVIEST,
+                   TIME_REACH == MOTION_REACH && TIME_HEAVIEST == MOTION_HEAVIEST &&
+                   TIME_FAR == MOTION_FAR,
                "engine/time/motion.h");
 
 static int align_up(int n, int to)

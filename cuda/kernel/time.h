@@ -26,6 +26,7 @@ extern "C" {
 #define TIME_ALIKE 7      /* MOTION_ALIKE and the others of engine/time/motion.h */
 #define TIME_REACH 4
 #define TIME_HEAVIEST 32
+#define TIME_FAR 8
 #define TIME_CLASSES 8 /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
 #define TIME_LEFT (2 + NOISE_PAIRS) /* sums over quiet blocks */

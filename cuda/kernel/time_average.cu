@@ -23,7 +23,7 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
     mixed ret;
 
     if (follows && moved.n > 0.0f) {
-        const float bias = abs(v.x) + abs(v.y) > 8 ? 0.0f : 2.0f; /* motion_is_far() */
+        const float bias = abs(v.x) + abs(v.y) > TIME_FAR ? 0.0f : 2.0f;
         const float worse = 4.0f * (moved.d - still.d) + 2.0f * (moved.r - still.r) + bias;
 
         f = 1.0f / (1.0f + __expf(worse));
@@ -286,7 +286,7 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
         load_levels<C, HS, VS, MOVES, WORDS>(j, cx, cy + k, follows, from[k]);
-    judge<C>(j, t, x, y, follows, MOVES ? moved : still);
+    judge<C>(j, t, x, y, (v.x | v.y) & 7, MOVES ? moved : still);
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
         const mixed m = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], v);

@@ -65,7 +65,7 @@ static __device__ __noinline__ double quantile(const class_counts &k, double sha
 struct measured {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share, known[NOISE_PAIRS];
     int above[TIME_CLASSES], n_frames;
-    bool is_new, is_drawn;
+    bool is_new, is_drawn, is_left_known;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
@@ -104,29 +104,26 @@ static __device__ void recall(const time_job &j, measured &m)
         m.known[c] = n.known[c];
     if (c == TIME_CLASSES) {
         m.share = n.share;
+        m.is_left_known = n.known[0] > 0.0;
         m.n_frames = n.n_frames;
         m.is_new = is_new(j);
     }
     __syncthreads();
 }
 
-/* towards() of filter/noise.c */
-static __device__ double towards(double old, double now, int n_frames)
-{
-    return n_frames < 3 ? now : old + 0.1 * (now - old);
-}
-
 /* update_left(): a thread for the share, and one for each pair. */
 static __device__ void update_left(measured &m, int i)
 {
-    const double now = double(m.left[i + 1]) / (NOISE_MEANS * double(m.left[0]));
+    const double by = m.n_frames < 3 || !m.is_left_known ? 1.0 : 0.1;
 
     if (m.left[0] <= 0)
         return;
+    const double now = double(m.left[i + 1]) / (NOISE_MEANS * double(m.left[0]));
+
     if (i == 0)
-        m.share = towards(m.share, fmax(now, NOISE_LEAST_SHARE), m.n_frames);
+        m.share += by * (fmax(now, NOISE_LEAST_SHARE) - m.share);
     else
-        m.known[i - 1] = towards(m.known[i - 1], now, m.n_frames);
+        m.known[i - 1] += by * (now - m.known[i - 1]);
 }
 
 /* noise_update(): a thread for each class, and those after them for what is left. */

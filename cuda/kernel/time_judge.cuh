@@ -272,15 +272,15 @@ static __device__ __forceinline__ float believed(float m, float d, float r, floa
                                 fmaxf(0.0f, r - 1.7f * base));
 }
 
-/* D, R and n' of a thread's cells, from (@x, @y) of the tile with its border on. @moves: along the
- * motion of their block. */
+/* D, R and n' of a thread's cells, from (@x, @y) of the tile with its border on. @between: their
+ * guess lies between samples. */
 template <int C>
 static __device__ __forceinline__ void judge(const time_job &j, const tile<C> &t, int x, int y,
-                                             bool moves, guessed<C> ret[CELLS])
+                                             bool between, guessed<C> ret[CELLS])
 {
     const int left = max(x - 1, 1 - tile_x()), right = min(x + 1, j.shape.cells_x - tile_x());
     const int top = 1 - tile_y(), bottom = j.shape.cells_y - tile_y();
-    const float slack = moves ? 1.0f : __ldg(&j.noise->slack);
+    const float slack = between ? 1.0f : __ldg(&j.noise->slack);
     float d[CELLS + 2], r[CELLS + 2];
 
     __syncthreads();

@@ -293,16 +293,14 @@ static __device__ __forceinline__ bool count(const time_job &j, int64_t still, i
                                              int luma)
 {
     const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32;
-    double variance = double(still) / (85.0 * 65536.0 * FORM);
+    const double own = double(still) / (85.0 * 65536.0 * FORM);
+    const double between = double(moved) / (2.0 * 65536.0 * FORM);
+    const int bin = bin_of(between); /* noise_is_quiet() */
 
-    if (j.goes_on)
-        variance = fmin(variance, double(moved) / (2.0 * 65536.0 * FORM));
-    const int bin = bin_of(variance);
-
-    atomicAdd(&j.noise->blocks[c][bin], 1u);
+    atomicAdd(&j.noise->blocks[c][bin_of(j.goes_on ? fmin(own, between) : own)], 1u);
     if (j.goes_on && still <= 85 * moved)
         atomicAdd(&j.noise->flat[c], 1u);
-    return j.goes_on && c < TIME_CLASSES && bin >= NOISE_SEEN &&
+    return j.goes_on && c < TIME_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 &&
            bin <= bin_of(j.noise->variance[c]);
 }
 

@@ -132,27 +132,25 @@ static bool is_drawn(const struct noise_sums *sums)
 
 bool noise_is_quiet(const struct noise *n, int class, int bin)
 {
-    return class < NOISE_CLASSES && bin >= NOISE_SEEN && bin <= noise_bin(n->variance[class]);
+    return class < NOISE_CLASSES && bin >= NOISE_SEEN && bin < NOISE_BINS - 1 &&
+           bin <= noise_bin(n->variance[class]);
 }
 
-static double towards(double old, double now, int n_frames)
-{
-    return n_frames < 3 ? now : old + 0.1 * (now - old);
-}
-
-/* What means leave. The first picture knew too little to say which blocks are quiet, and the second
- * uses what they said. */
+/* What means leave: @by of what is new, or all of it where nothing is known. The first picture knew
+ * too little to say which blocks are quiet, so what the second finds in them is not kept. */
 static void update_left(struct noise *n, const struct noise_sums *sums)
 {
-    const double by = 1.0 / (NOISE_MEANS * (double)sums->moved);
+    const double by = n->n_frames < 3 || n->left.yy <= 0.0 ? 1.0 : 0.1;
     double *const old[NOISE_PAIRS] = {&n->left.yy, &n->left.yu, &n->left.yv,
                                       &n->left.uu, &n->left.uv, &n->left.vv};
+    double all;
 
     if (sums->moved <= 0)
         return;
-    n->share = towards(n->share, fmax(by * (double)sums->left, NOISE_LEAST_SHARE), n->n_frames);
+    all = NOISE_MEANS * (double)sums->moved;
+    n->share += by * (fmax((double)sums->left / all, NOISE_LEAST_SHARE) - n->share);
     for (int i = 0; i < NOISE_PAIRS; i++)
-        *old[i] = towards(*old[i], by * (double)sums->covariance[i], n->n_frames);
+        *old[i] += by * ((double)sums->covariance[i] / all - *old[i]);
 }
 
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)

@@ -34,9 +34,9 @@ struct noise_sums {
     /* The blocks whose own variance is at most twice what was measured between the pictures: there
      * is nothing but noise in them. None in a first picture. */
     uint32_t flat[NOISE_CLASSES + 1];
-    /* Of the blocks in which no more was measured than was known before: the variance between the
-     * pictures, that of its means of 4x4 pixels, weighed 1 3 3 1 both ways, and the covariances of
-     * these means, as integers. None in a first picture. */
+    /* Of the blocks between whose pictures is no more than was known before: the variance of that,
+     * of its means of 4x4 pixels, weighed 1 3 3 1 both ways, and the covariances of these means, as
+     * integers. None in a first picture. */
     int64_t moved, left, covariance[NOISE_PAIRS];
 };
 
@@ -48,11 +48,12 @@ struct noise {
     double low[NOISE_CLASSES];
     double share; /* of the variance, left in such means: 0.1 where noise is white */
     /* The covariances of Y, U, V there, where noise has a variance of 1 with a level of luma as the
-     * unit (noise_blocks.h); `yy` 0: not known. */
+     * unit (noise_blocks.h); `yy` 0: not known, or there is none. */
     struct noise_left left;
 };
 
-/* Whether a block of @class in @bin has no more noise than is known. */
+/* Whether a block of @class between whose pictures is the variance of @bin has no more than the
+ * noise that is known. The last bin has no end, so it has not. */
 bool noise_is_quiet(const struct noise *n, int class, int bin);
 
 /* The bin of a variance, which is the top bits of the number as IEEE 754 has it. */

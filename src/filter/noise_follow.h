@@ -81,11 +81,11 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
 }
 
 /* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601
- * and BT.709. */
+ * and BT.709, for what luma does not tell of it. */
 #define NOISE_CHROMA 0.8F
 
 /* In single precision, and a bit more than what was measured: where there is next to no noise in
- * means, a rounding must not be taken for motion. Without knowledge it is white in R'G'B'. */
+ * means, a rounding must not be taken for motion. Without knowledge it is alike in Y, U and V. */
 struct noise_spread {
     float yy, yu, yv, uu, uv, vv;
 };
@@ -119,9 +119,9 @@ NOISE_FUNCTION struct noise_white noise_whitening(struct noise_left known, doubl
 {
     const struct noise_spread c = noise_at_least(known, share, grey);
     const float luma = grey ? 0.8F : 0.6F, chroma = grey ? 0.0F : 0.2F;
-    const float u_of_v = c.uv / c.vv, uu = c.uu - u_of_v * c.uv;
+    const float u_of_v = c.uv / c.vv, uu = fmaxf(c.uu - u_of_v * c.uv, 0.01F * c.uu);
     const float y_of_u = (c.yu - u_of_v * c.yv) / uu, y_of_v = c.yv / c.vv;
-    const float yy = c.yy - y_of_u * y_of_u * uu - y_of_v * c.yv;
+    const float yy = fmaxf(c.yy - y_of_u * y_of_u * uu - y_of_v * c.yv, 0.01F * c.yy);
     struct noise_white w;
 
     w.y = sqrtf(luma / yy);
@@ -160,9 +160,9 @@ NOISE_FUNCTION double noise_widens(double share)
     return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
-/* How much further from its mean the misfit of what stands still may be than along a motion, where
- * that would hide what was missed: the fewer of the samples that it is the mean of are independent,
- * the more noise alone scatters it. */
+/* How much further from its mean the misfit may be of a guess that does not lie between samples,
+ * where that would hide what was missed: the fewer of the samples that it is the mean of are
+ * independent, the more noise alone scatters it. */
 NOISE_FUNCTION float noise_slack(float share)
 {
     return fminf(1.36F + 4.0F * fmaxf(share - 0.14F, 0.0F), 1.85F);

@@ -336,6 +336,11 @@ static void test_left(void **state)
     assert_in_range(1e5 * n.left.uu, 15199, 15201);
     assert_in_range(1e5 * n.left.uv, 18999, 19001);
     assert_in_range(1e5 * n.left.vv, 22799, 22801);
+    noise_init(&n); /* what was too dark to tell for a while */
+    n.n_frames = 50;
+    noise_update(&n, &sums, NOISE_NEXT);
+    assert_in_range(1e5 * n.share, 19999, 20001);
+    assert_in_range(1e5 * n.left.vv, 11999, 12001);
 }
 
 static void test_quiet(void **state)
@@ -350,6 +355,8 @@ static void test_quiet(void **state)
     assert_false(noise_is_quiet(&n, 3, noise_bin(30.0) + 1));
     assert_false(noise_is_quiet(&n, 3, noise_bin(0.0))); /* drawn */
     assert_false(noise_is_quiet(&n, NOISE_CLASSES, noise_bin(3.0)));
+    n.variance[3] = 1e5;
+    assert_false(noise_is_quiet(&n, 3, NOISE_BINS - 1)); /* it may be anything */
 }
 
 int main(void)

@@ -26,7 +26,7 @@
  *          P' = P + L
  *          D = (box3 of |W (E - L)|^2) / nu2
  *          R = rho D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
- *          s = 1 along a motion v != 0, else noise_slack(rho)
+ *          s = 1 where v has a fraction, else noise_slack(rho)
  *          n' = 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0
  *   3. Mix: f = 1 / (1 + exp(4 (D_1 - D_0) + 2 (R_1 - R_0) + b)), 0 if m_1 = 0 or v = 0;
  *      b = 0 where motion_is_far(), else 2; P = P'_0 + f (P'_1 - P'_0), n' likewise.

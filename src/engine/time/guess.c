@@ -286,7 +286,7 @@ static double believed(const struct guess *g, const struct guess_input *in, int 
 {
     const struct motion_vector v = vector_at(in, 2 * x, 2 * y);
     const double m = *field_at(&g->m, x, y), slack = noise_slack((float)in->noise->share);
-    const double base = base_of(m) * (v.x || v.y ? 1.0 : slack);
+    const double base = base_of(m) * (v.x % 8 || v.y % 8 ? 1.0 : slack);
     const double d = *field_at(&g->d, x, y), r = *field_at(&g->r, x, y);
 
     if (m <= 0.0)

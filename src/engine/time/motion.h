@@ -50,11 +50,13 @@ struct pyramid {
     struct motion_level level[MOTION_MAX_LEVEL + 1];
 };
 
+#define MOTION_FAR 8 /* eighths of a sample */
+
 /* Whether a block moves by more than a sample. Less than that noise alone makes of what stands
  * still, here and there. */
 static inline bool motion_is_far(struct motion_vector v)
 {
-    return abs(v.x) + abs(v.y) > 8;
+    return abs(v.x) + abs(v.y) > MOTION_FAR;
 }
 
 /* About an eighth of the root of the @rise of a block's SAD along an axis, as a power of 2. The

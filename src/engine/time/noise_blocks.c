@@ -143,16 +143,15 @@ void noise_count(struct noise_sums *sums, const struct noise *known, const struc
     const int class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
     const int64_t own = spread(f, still, SIDE * SIDE, true);
     const int64_t apart = moved ? spread(f, moved, SIDE * SIDE, false) : 0;
+    const double between = (double)apart / (2.0 * 65536.0 * NOISE_FORM_SCALE);
     double variance = (double)own / (85.0 * 65536.0 * NOISE_FORM_SCALE);
-    int bin;
 
     if (moved) {
-        variance = fmin(variance, (double)apart / (2.0 * 65536.0 * NOISE_FORM_SCALE));
+        variance = fmin(variance, between);
         sums->flat[class] += own <= 85 * apart;
     }
-    bin = noise_bin(variance);
-    sums->blocks[class][bin]++;
-    if (moved && noise_is_quiet(known, class, bin))
+    sums->blocks[class][noise_bin(variance)]++;
+    if (moved && noise_is_quiet(known, class, noise_bin(between)))
         count_left(sums, f, apart, smoothed);
 }
 

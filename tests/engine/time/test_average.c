@@ -380,6 +380,39 @@ static void test_fine_pattern_that_moves(void **state)
     close_film(&f);
 }
 
+/* What moves by whole samples is averaged like what stands still: noise alone does not make it
+ * doubtful. */
+static void test_whole_samples_are_averaged(void **state)
+{
+    (void)state;
+    for (int speed = 1; speed <= 2; speed++) {
+        uint64_t noise = 7;
+        double sum = 0.0;
+        struct film f;
+
+        open_film(&f, FRAME_YUYV, 16);
+        for (int t = 0; t < 20; t++) {
+            uint64_t seed = 3;
+
+            paint(&f, 6, 0);
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH + 40; x++) {
+                    const int level = 60 + (int)(random_next(&seed) % 100);
+
+                    if (x >= speed * t && x < speed * t + WIDTH)
+                        *at(&f.frame, 0, x - speed * t, y) =
+                            (uint8_t)(level + (int)(random_next(&noise) % 21) - 10);
+                }
+            add(&f);
+        }
+        for (int y = 8; y < HEIGHT - 8; y++)
+            for (int x = 8; x < WIDTH - 48; x++)
+                sum += average_count(f.average, x, y);
+        assert_in_range(10 * sum / ((WIDTH - 56) * (HEIGHT - 16)), 120, 160);
+        close_film(&f);
+    }
+}
+
 /* A picture that moves is only followed where the search is not left out. */
 static void test_search_is_left_out(void **state)
 {
@@ -443,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_smooth_noise),
         cmocka_unit_test(test_light_without_colour),
         cmocka_unit_test(test_fine_pattern_that_moves),
+        cmocka_unit_test(test_whole_samples_are_averaged),
         cmocka_unit_test(test_search_is_left_out),
         cmocka_unit_test(test_no_drift),
     };

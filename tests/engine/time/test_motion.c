@@ -174,6 +174,17 @@ static void test_weights(void **state)
                 INT16_MAX);
 }
 
+/* A sample is what noise alone makes of a block that stands still, more is not. */
+static void test_far(void **state)
+{
+    (void)state;
+    assert_false(motion_is_far((struct motion_vector){0, 0}));
+    assert_false(motion_is_far((struct motion_vector){-8, 0}));
+    assert_false(motion_is_far((struct motion_vector){4, -4}));
+    assert_true(motion_is_far((struct motion_vector){0, 9}));
+    assert_true(motion_is_far((struct motion_vector){-5, -4}));
+}
+
 /* A half that stands still takes nothing from the vectors of one that moves by as little as half a
  * sample. */
 static void test_what_stands_still_is_left_out(void **state)
@@ -245,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_noise_does_not_move),
         cmocka_unit_test(test_parts_move_apart),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_far),
         cmocka_unit_test(test_what_stands_still_is_left_out),
         cmocka_unit_test(test_small_and_odd_sizes),
         cmocka_unit_test(test_reach_grows_with_the_picture),

@@ -107,7 +107,7 @@ struct mean_job {
     float variance[256];                 /* nu2 by brightness */
     float share;                         /* rho */
     float in_luma, in_chroma;            /* T */
-    float slack;                         /* s of what stands still */
+    float slack;                         /* s where there is no fraction */
     int frames;
     struct mean_scratch *scratch;
     int left, right, top, bottom; /* what is to be done: at most MEAN_STRIP columns, from a

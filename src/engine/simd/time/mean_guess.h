@@ -228,7 +228,7 @@ static inline void mean_make_priors(const struct mean_job *j, int y)
         const int at = MEAN_EDGE + (x - j->left) / 2;
 
         for (int i = at; i < at + MOTION_BLOCK / 2 && (v.x || v.y); i++) {
-            slack[i] = 1.0F;
+            slack[i] = v.x % 8 || v.y % 8 ? 1.0F : j->slack;
             bias[i] = motion_is_far(v) ? 0.0F : 2.0F;
         }
     }
