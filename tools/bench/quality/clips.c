@@ -367,6 +367,54 @@ static struct rgb lesson(double x, double y, int t)
     return lit(c, -34.0 * shadow);
 }
 
+/* Crates of fruit, row by row. */
+static struct rgb crates(struct rgb c, double x, double y)
+{
+    const int col = (int)floor(x / 74.0), row = (int)floor(y / 52.0);
+    const double cx = x - 74.0 * col - 37.0, cy = y - 52.0 * row - 26.0;
+    const double fx = cx - 15.0 * floor(cx / 15.0) - 7.5, fy = cy - 13.0 * floor(cy / 13.0) - 6.5;
+    const struct rgb fruit = colour(150 + 70 * hash(col, row, 121), 120 + 60 * hash(col, row, 122),
+                                    60 + 30 * hash(col, row, 123));
+
+    if (y < 0.0 || y > 104.0)
+        return c;
+    c = blend(c, colour(120, 95, 65), box(cx, cy, 70, 48));
+    return blend(c, lit(fruit, 18.0 - 2.5 * fy - 1.5 * fx),
+                 box(cx, cy, 60, 38) * ellipse(fx, fy, 7, 6));
+}
+
+/* A fan with three blades, which turns by a quarter of a radian a frame. */
+static struct rgb fan(struct rgb c, double x, double y, int t)
+{
+    const double r = hypot(x, y), blade = cos(3.0 * (atan2(y, x) - 0.25 * t) + 0.03 * r);
+
+    c = blend(c, colour(95, 100, 105), ellipse(x, y, 58, 58));
+    c = blend(c, colour(200, 205, 208), (blade > 0.2) * ellipse(x, y, 54, 54));
+    return blend(c, colour(60, 60, 64), ellipse(x, y, 10, 10));
+}
+
+/* A stall under a striped awning that waves: steam over crates, a fan, somebody in a coat as bright
+ * as the wall, and a camera that swings to and fro and comes nearer. */
+static struct rgb market(double x, double y, int t)
+{
+    const double zoom = 1.0 - 0.0015 * t, swing = 9.0 * sin(0.17 * t);
+    const double wx = (x - 320.0) * zoom + 320.0 + swing, wy = (y - 180.0) * zoom + 180.0;
+    const double wave = 5.0 * sin(wx / 38.0 - 0.35 * t) + 2.0 * sin(wx / 17.0 + 0.5 * t);
+    const double steam = 0.5 + rough(wx + 0.6 * t, wy + 2.8 * t, 42, 3, 124);
+    const double coat_x = wx + 90.0 - 13.0 * t;
+    const double stripe = cos(2.0 * PI * wx / 46.0) > 0.0 ? 1.0 : 0.0;
+    struct rgb c = lit(colour(150, 138, 126), 9.0 * rough(wx, wy, 26, 4, 125));
+
+    c = fan(c, wx - 545, wy - 165, t);
+    c = crates(c, wx - 24.0, wy - 236.0);
+    c = blend(c, colour(225, 226, 228),
+              0.3 * fmax(steam, 0.0) * ellipse(wx - 190, wy - 190, 90, 75));
+    c = blend(c, colour(96, 158, 170), ellipse(coat_x, wy - 230, 46, 110));
+    c = blend(c, colour(196, 150, 128), ellipse(coat_x, wy - 105, 22, 28));
+    return blend(c, blend(colour(178, 52, 48), colour(226, 218, 200), stripe),
+                 box(wx - 320, wy - 20 - wave / 2.0, 720, 92 + wave));
+}
+
 const struct clip clip_table[] = {
     {"aside", aside},
     {"talk", talk},
@@ -382,5 +430,6 @@ const struct clip clip_table[] = {
     {"study", study},
     {"desk", desk},
     {"lesson", lesson},
+    {"market", market},
     {NULL, NULL},
 };
