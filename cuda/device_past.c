@@ -9,7 +9,6 @@
 #include "engine/time/noise_blocks.h"
 #include "filter/mean_count.h"
 #include "filter/noise.h"
-#include "picture/colour.h"
 
 #define ALIGN 256
 
