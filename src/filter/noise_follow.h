@@ -160,9 +160,9 @@ NOISE_FUNCTION double noise_widens(double share)
     return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
-/* How much further from its mean the misfit of a guess that lies on samples may be: the fewer of the
- * samples that it is the mean of are independent, the more noise alone scatters it. Between samples
- * that would hide what was missed. */
+/* How much further from its mean the misfit of a guess that lies on samples may be: the fewer of
+ * the samples that it is the mean of are independent, the more noise alone scatters it. Between
+ * samples that would hide what was missed. */
 NOISE_FUNCTION float noise_slack(float share)
 {
     return fminf(1.36F + 4.0F * fmaxf(share - 0.14F, 0.0F), 1.85F);
