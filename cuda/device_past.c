@@ -9,6 +9,7 @@
 #include "engine/time/noise_blocks.h"
 #include "filter/mean_count.h"
 #include "filter/noise.h"
+#include "picture/colour.h"
 
 #define ALIGN 256
 
@@ -173,6 +174,8 @@ static void set_colours(struct time_job *j, const struct frame *f)
     const struct noise_form form = noise_form_of(f);
 
     memcpy(j->form, form.q, sizeof(j->form));
+    for (int c = 0; c < 3; c++)
+        j->zero[c] = (float)colour_zero(f->colour, c);
 }
 
 /* The least that a pixel's share of the range sigma can be. */

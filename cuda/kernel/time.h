@@ -119,6 +119,7 @@ struct time_job {
     bool averages, searches, measures;
     int frames;                     /* that count at most */
     int64_t form[3][3];             /* M^T M of the colours in 1/4096 */
+    float zero[3];                  /* colour_zero() of each component */
     int noise_step;                 /* of blocks of noise, one of so many in each row is counted */
     double sigma_color;             /* 0 = sigma_factor times the root of the variance */
     double sigma_factor;            /* for a mean this times noise_widens() */

@@ -11,7 +11,7 @@ static_assert(BLOCKS == WIDE * HIGH / (BLOCK_CELLS * BLOCK_CELLS), "a warp repor
 /* What is averaged in a cell: H = x - (x - P) n' / (n' + 1), in stored steps, as sums of x, both
  * guesses and the light of both together. */
 struct mixed {
-    float n, of_x, of_still, of_moved, light[3];
+    float n, of_x, of_still[2], of_moved[2], light[3]; /* [1]: of chroma */
 };
 
 template <int C, bool WORDS>
@@ -19,7 +19,7 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
                                             const guessed<C> &moved, time_vector v)
 {
     const bool follows = v.x || v.y;
-    float n = still.n, f = 0.0f, weight;
+    float n = still.n, part = still.part, f = 0.0f, weight, gain;
     mixed ret;
 
     if (follows && moved.n > 0.0f) {
@@ -28,18 +28,24 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
 
         f = 1.0f / (1.0f + __expf(worse));
         n += f * (moved.n - still.n);
+        part += f * (moved.part - still.part);
     }
     weight = __fdividef(n, n + 1.0f);
+    gain = __fdividef(part, 1.0f - part);
     ret.n = n;
     ret.of_x = steps_each<WORDS>() * (1.0f - weight);
-    ret.of_moved = f * weight;
-    ret.of_still = weight - ret.of_moved;
+    ret.of_moved[0] = f * weight;
+    ret.of_still[0] = weight - ret.of_moved[0];
+    ret.of_moved[1] = ret.of_moved[0] + gain * ret.of_moved[0];
+    ret.of_still[1] = ret.of_still[0] + gain * ret.of_still[0];
 #pragma unroll
     for (int c = 0; c < C; c++) {
         float l = still.l[c];
 
         if (follows)
             l += f * (moved.l[c] - l);
+        if (c)
+            l -= gain * j.zero[c];
         ret.light[c] = l * weight * TIME_LEVEL_STEPS + 0.5f; /* rounds to nearest */
     }
     return ret;
@@ -84,10 +90,12 @@ template <bool KEPT>
 static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, const samples &s,
                                                     uint32_t own, uint32_t half)
 {
-    float h = m.of_x * number(s.x, own) + m.of_still * number(s.still, half) + m.light[component];
+    const int chroma = component > 0;
+    float h =
+        m.of_x * number(s.x, own) + m.of_still[chroma] * number(s.still, half) + m.light[component];
 
     if (KEPT)
-        h += m.of_moved * number(s.moved, half);
+        h += m.of_moved[chroma] * number(s.moved, half);
     return __float_as_uint(__fadd_rd(fminf(fmaxf(h, 0.0f), 32767.0f), 8388608.0f));
 }
 
@@ -255,7 +263,7 @@ template <int C> static __device__ __forceinline__ void fill_tables(const time_j
         const float nu2 = __ldg(&j.noise->nu2[k]);
 
         t.nu2[k] = nu2;
-        t.most[k] = 2.5f * sqrtf(nu2);
+        t.nu[k] = sqrtf(nu2);
     }
     if (threadIdx.x == 0)
         t.white = j.noise->white;
@@ -319,8 +327,10 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     const bool moves = __syncthreads_or(find_moving<C>(j, t)), changes = j.goes_on && is_new(j);
     fetched at_rest;
 
-    if (changes)
+    if (changes) {
         at_rest = fetch<C, false>(j, t, cx - tile_x() + 1, cy - tile_y() + 1);
+        take_colours<C>(j, t);
+    }
     if (changes && moves)
         find_near<C>(t);
     wait_for_before();

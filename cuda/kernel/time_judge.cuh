@@ -27,7 +27,8 @@
 #define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
 
-/* E, clamped; then |W (E - L)|^2, and rho times that with what |e|^2 has more than |E|^2. */
+/* E, clamped; then what D is the mean of, and rho times that with what |e|^2 has more than |E|^2.
+ */
 template <int C> union terms {
     float e[C][E_HIGH][E_WIDE];
     struct {
@@ -38,7 +39,8 @@ template <int C> union terms {
 template <int C> struct tile {
     terms<C> of;
     float column[C][L_HIGH][E_WIDE];    /* sums over 7 rows */
-    float nu2[256], most[256];          /* by luma; 2.5 nu */
+    float nu2[256], nu[256];            /* by luma */
+    uchar4 colour[L_HIGH][L_WIDE];      /* of the frame, with a border of one: see colour_at() */
     bool moves[MOVES_HIGH][MOVES_WIDE]; /* whether a block does */
     bool near[NEAR_HIGH][NEAR_WIDE];    /* blocks in which or beside which something moves */
     uint32_t counted[BLOCKS];           /* of each block */
@@ -58,8 +60,8 @@ static __device__ __forceinline__ int tile_y()
 
 /* A cell as one guess sees it. */
 template <int C> struct guessed {
-    float l[C], m, nu2; /* L */
-    float d, r, n;      /* D, R and n' */
+    float l[C], part, m, nu2; /* L and h */
+    float d, r, n;            /* D, R and n' */
 };
 
 static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const time_shape &s,
@@ -72,6 +74,29 @@ static __device__ __forceinline__ float4 load_cell(const time_cell *cells, const
 static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
 {
     return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
+}
+
+/* What light needs of a cell: its luma, and chroma of its first sample. */
+template <int C>
+static __device__ __forceinline__ uchar4 colour_at(const time_job &j, int cx, int cy)
+{
+    const time_shape &s = j.shape;
+    const int at = (2 * cy >> s.vshift) * s.stride_c + (2 * cx >> s.hshift);
+    uchar4 ret = {uint8_t(luma_at(j, cx, cy)), 0, 0, 0};
+
+    if (C == 3) {
+        ret.y = __ldg(j.now.chroma[0] + at);
+        ret.z = __ldg(j.now.chroma[1] + at);
+    }
+    return ret;
+}
+
+template <int C> static __device__ __forceinline__ void take_colours(const time_job &j, tile<C> &t)
+{
+    for (int i = threadIdx.x; i < L_WIDE * L_HIGH; i += THREADS)
+        t.colour[i / L_WIDE][i % L_WIDE] =
+            colour_at<C>(j, clamp(tile_x() - 1 + i % L_WIDE, j.shape.cells_x - 1),
+                         clamp(tile_y() - 1 + i / L_WIDE, j.shape.cells_y - 1));
 }
 
 #define BETWEEN 256 /* added to a count: its guess lies between samples */
@@ -168,17 +193,22 @@ static __device__ __forceinline__ fetched fetch(const time_job &j, const tile<C>
     return ret;
 }
 
+static __device__ __forceinline__ float within(float v, float most)
+{
+    return fminf(fmaxf(v, -most), most);
+}
+
 template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
 {
 #pragma unroll
     for (int k = 0; k < E_LOADS; k++) {
         const int i = threadIdx.x + k * THREADS;
-        const float most = t.most[f.luma[k]], e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
+        const float nu = t.nu[f.luma[k]], e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
 
 #pragma unroll
         for (int c = 0; c < C; c++)
             if (i < E_WIDE * E_HIGH)
-                t.of.e[c][i / E_WIDE][i % E_WIDE] = fminf(fmaxf(e[c], -most), most);
+                t.of.e[c][i / E_WIDE][i % E_WIDE] = within(e[c], c ? nu : 3.5f * nu);
     }
 }
 
@@ -219,22 +249,10 @@ static __device__ __forceinline__ float whitened(const noise_white &w, const flo
     return C == 3 ? first * first + second * second + third * third : first * first;
 }
 
-/* L of the cell at (@x, @y) of the tile with a border of one, and the squares of what it leaves. */
-template <int C, bool ALONG>
-static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
-                                                  int count, guessed<C> &ret)
+/* C of the cell at (@x, @y) of the tile with a border of one. */
+template <int C>
+static __device__ __forceinline__ void light_of(const tile<C> &t, int x, int y, float light[C])
 {
-    const time_shape &s = j.shape;
-    const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
-    const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
-    float light[C], left[C], c2[2] = {0.0f, 0.0f}, noise, keep[2], mean = 0.0f; /* luma, chroma */
-    const bool near =
-        ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
-    const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
-    const float e[3] = {cell.x, cell.y, cell.z};
-
-    ret.m = frames_of(count);
-    ret.nu2 = t.nu2[luma_at(j, cx, cy)];
 #pragma unroll
     for (int c = 0; c < C; c++) {
         float sum = 0.0f;
@@ -243,15 +261,55 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
         for (int k = 0; k < BOX; k++)
             sum += t.column[c][y][x + k];
         light[c] = sum * (1.0f / (BOX * BOX));
-        c2[c > 0] += (c ? NOISE_CHROMA : 1.0f) * light[c] * light[c];
     }
-    noise = ret.nu2 * base_of(ret.m);
-    keep[0] = kept(c2[0], __ldg(&j.noise->in_luma) * noise);
-    keep[1] = kept(c2[1], __ldg(&j.noise->in_chroma) * noise);
+}
+
+/* L, h and G of a cell from C in the place of L. */
+template <int C>
+static __device__ __forceinline__ void shrink_light(const time_job &j, uchar4 colour, float nu,
+                                                    guessed<C> &cell, float tint[C])
+{
+    const float noise = cell.nu2 * base_of(cell.m);
+    float c2 = 0.0f, keep;
+
+    cell.l[0] *= kept(cell.l[0] * cell.l[0], __ldg(&j.noise->in_luma) * noise);
+    cell.part = within(__fdividef(cell.l[0], fmaxf(colour.x - j.zero[0], 16.0f)), 1.0f / 3);
+    tint[0] = cell.l[0];
+#pragma unroll
+    for (int c = 1; c < C; c++) {
+        tint[c] = cell.part * ((c == 1 ? colour.y : colour.z) - j.zero[c]);
+        cell.l[c] -= within(tint[c], nu);
+        c2 += NOISE_CHROMA * cell.l[c] * cell.l[c];
+    }
+    keep = kept(c2, __ldg(&j.noise->in_chroma) * noise);
+#pragma unroll
+    for (int c = 1; c < C; c++)
+        cell.l[c] *= keep;
+}
+
+/* L and h of the cell at (@x, @y) of the tile with a border of one, and the squares of what is
+ * left. */
+template <int C, bool ALONG>
+static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t, int x, int y,
+                                                  int count, guessed<C> &ret)
+{
+    const time_shape &s = j.shape;
+    const int cx = clamp(tile_x() - 1 + x, s.cells_x - 1);
+    const int cy = clamp(tile_y() - 1 + y, s.cells_y - 1);
+    const bool near =
+        ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
+    const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
+    const float e[3] = {cell.x, cell.y, cell.z};
+    const uchar4 colour = t.colour[y][x];
+    float left[C], mean = 0.0f;
+
+    ret.m = frames_of(count);
+    ret.nu2 = t.nu2[colour.x];
+    light_of<C>(t, x, y, ret.l);
+    shrink_light<C>(j, colour, t.nu[colour.x], ret, left);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        ret.l[c] = keep[c > 0] * light[c];
-        left[c] = e[c] - ret.l[c];
+        left[c] = e[c] - left[c];
         mean += (c ? NOISE_CHROMA : 1.0f) * e[c] * e[c];
     }
     if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {

@@ -7,6 +7,7 @@
 
 #include "engine/time/guess.h"
 #include "engine/time/noise_blocks.h"
+#include "picture/colour.h"
 
 struct average {
     struct frame x;         /* the newest frame, a copy; its memory is our own */
@@ -18,7 +19,7 @@ struct average {
     struct noise noise;
     struct field nu2;
     struct guess still, moved; /* P_0 and P_1 */
-    struct field f, n;         /* of the mix */
+    struct field f;            /* of the mix */
     uint8_t *counts;           /* for the report */
 };
 
@@ -48,7 +49,6 @@ static void free_memory(struct average *a)
     guess_free(&a->still);
     guess_free(&a->moved);
     field_free(&a->f);
-    field_free(&a->n);
     free(a->counts);
     a->counts = NULL;
 }
@@ -67,8 +67,7 @@ static bool make_memory(struct average *a, const struct frame *x)
     return made && !motion_create(&a->search, x->width, x->height) &&
            field_alloc(&a->nu2, past_cells(x->width), past_cells(x->height)) &&
            guess_alloc(&a->still, x) && guess_alloc(&a->moved, x) &&
-           field_alloc(&a->f, past_cells(x->width), past_cells(x->height)) &&
-           field_alloc(&a->n, past_cells(x->width), past_cells(x->height)) && a->counts;
+           field_alloc(&a->f, past_cells(x->width), past_cells(x->height)) && a->counts;
 }
 
 void average_destroy(struct average *a)
@@ -155,15 +154,9 @@ static void spread_noise(struct average *a)
     const double unit = luma_squared(&a->x);
 
     for (int cy = 0; cy < a->nu2.height; cy++)
-        for (int cx = 0; cx < a->nu2.width; cx++) {
-            int sum = 2;
-
-            for (int j = 0; j < 2; j++)
-                for (int i = 0; i < 2; i++)
-                    sum += frame_byte(&a->x, 0, frame_nearest(2 * cx + i, a->x.width),
-                                      frame_nearest(2 * cy + j, a->x.height));
-            *field_at(&a->nu2, cx, cy) = noise_variance(&a->noise, sum / 4) / unit;
-        }
+        for (int cx = 0; cx < a->nu2.width; cx++)
+            *field_at(&a->nu2, cx, cy) =
+                noise_variance(&a->noise, guess_brightness(&a->x, cx, cy)) / unit;
 }
 
 static void count_noise(struct average *a, const struct frame *x,
@@ -178,26 +171,51 @@ static void count_noise(struct average *a, const struct frame *x,
     noise_update(&a->noise, &sums, compared);
 }
 
-/* f of each pixel, and n' of both guesses together. */
+/* f of the pixels of a cell. */
+static double choose(const struct average *a, struct motion_vector v, int x, int y)
+{
+    const double d = *field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y);
+    const double r = *field_at(&a->moved.r, x, y) - *field_at(&a->still.r, x, y);
+
+    if ((!v.x && !v.y) || *field_at(&a->moved.m, x, y) <= 0.0)
+        return 0.0;
+    return 1.0 / (1.0 + exp(4.0 * d + 2.0 * r + (motion_is_far(v) ? 0.0 : 2.0)));
+}
+
+/* f, and in place of what the first guess has of n', L and h what both have together. */
 static void mix(struct average *a, const struct motion_vector *vectors)
 {
     const int cols = (a->x.width + MOTION_BLOCK - 1) / MOTION_BLOCK;
+    struct field *const of_still[] = {&a->still.n, &a->still.part, &a->still.l[0], &a->still.l[1],
+                                      &a->still.l[2]};
+    const struct field *const of_moved[] = {&a->moved.n, &a->moved.part, &a->moved.l[0],
+                                            &a->moved.l[1], &a->moved.l[2]};
 
     for (int y = 0; y < a->f.height; y++)
         for (int x = 0; x < a->f.width; x++) {
             const struct motion_vector v =
                 vectors ? vectors[2 * y / MOTION_BLOCK * cols + 2 * x / MOTION_BLOCK]
                         : (struct motion_vector){0};
-            const double d = *field_at(&a->moved.d, x, y) - *field_at(&a->still.d, x, y);
-            const double r = *field_at(&a->moved.r, x, y) - *field_at(&a->still.r, x, y);
-            const double n = *field_at(&a->still.n, x, y);
-            double f = 1.0 / (1.0 + exp(4.0 * d + 2.0 * r + (motion_is_far(v) ? 0.0 : 2.0)));
+            const double f = choose(a, v, x, y);
 
-            if ((!v.x && !v.y) || *field_at(&a->moved.m, x, y) <= 0.0)
-                f = 0.0;
             *field_at(&a->f, x, y) = f;
-            *field_at(&a->n, x, y) = n + f * (*field_at(&a->moved.n, x, y) - n);
+            for (size_t i = 0; i < sizeof(of_still) / sizeof(of_still[0]); i++) {
+                double *const still = field_at(of_still[i], x, y);
+
+                *still += f * (*field_at(of_moved[i], x, y) - *still);
+            }
         }
+}
+
+/* P' of a sample. */
+static double predicted(const struct average *a, int c, int x, int y)
+{
+    const int cx = guess_cell_x(&a->x, c, x), cy = guess_cell_y(&a->x, c, y);
+    const double still = *field_at(&a->still.p[c], x, y);
+    const double p = still + *field_at(&a->f, cx, cy) * (*field_at(&a->moved.p[c], x, y) - still);
+    const double l = *field_at(&a->still.l[c], cx, cy), h = *field_at(&a->still.part, cx, cy);
+
+    return c ? p + l + h / (1.0 - h) * (p - colour_zero(a->x.colour, c)) : p + l;
 }
 
 static void average_in(struct average *a, struct stored *now)
@@ -205,18 +223,15 @@ static void average_in(struct average *a, struct stored *now)
     for (int c = 0; c < format_table[a->x.format].components; c++)
         for (int y = 0; y < a->still.p[c].height; y++)
             for (int x = 0; x < a->still.p[c].width; x++) {
-                const int cx = guess_cell_x(&a->x, c, x), cy = guess_cell_y(&a->x, c, y);
-                const double still = *field_at(&a->still.p[c], x, y);
-                const double p =
-                    still + *field_at(&a->f, cx, cy) * (*field_at(&a->moved.p[c], x, y) - still);
+                const double n =
+                    *field_at(&a->still.n, guess_cell_x(&a->x, c, x), guess_cell_y(&a->x, c, y));
+                const double p = predicted(a, c, x, y);
 
-                stored_set_level(now, c, x, y,
-                                 p + (frame_level(&a->x, c, x, y) - p) /
-                                         (*field_at(&a->n, cx, cy) + 1.0));
+                stored_set_level(now, c, x, y, p + (frame_level(&a->x, c, x, y) - p) / (n + 1.0));
             }
-    for (int y = 0; y < a->n.height; y++)
-        for (int x = 0; x < a->n.width; x++)
-            stored_set_count(now, x, y, fmin(*field_at(&a->n, x, y) + 1.0, now->frames));
+    for (int y = 0; y < a->f.height; y++)
+        for (int x = 0; x < a->f.width; x++)
+            stored_set_count(now, x, y, fmin(*field_at(&a->still.n, x, y) + 1.0, now->frames));
 }
 
 static void begin(struct average *a, struct stored *now)
@@ -228,8 +243,8 @@ static void begin(struct average *a, struct stored *now)
             for (int x = 0; x < s.width; x++)
                 stored_set_level(now, c, x, y, frame_level(&a->x, c, x, y));
     }
-    for (int y = 0; y < a->n.height; y++)
-        for (int x = 0; x < a->n.width; x++)
+    for (int y = 0; y < a->f.height; y++)
+        for (int x = 0; x < a->f.width; x++)
             stored_set_count(now, x, y, 1.0);
 }
 

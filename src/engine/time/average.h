@@ -19,22 +19,30 @@
  *      m_1 = n at the nearest cell, 0 outside of the picture, at most 8 if v has a fraction.
  *      Where v = 0, P_1 = P_0. base = 1 + 1 / max(m, 1/2).
  *   2. Compare: e = x - P for each luma sample, E of a cell is the mean of the 4x4 around, weighed
- *      1 3 3 1 both ways. A slow change of light is no difference:
- *          C = box7 of E, each component clamped to +-2.5 nu
- *          L = C max(0, 1 - T nu2 base / |C|^2)
- *      for luma and chroma (U, V) each by itself: T = noise_luma_light() or noise_chroma_light().
- *          P' = P + L
- *          D = (box3 of |W (E - L)|^2) / nu2
+ *      1 3 3 1 both ways. A slow change of light is no difference. It is a gain of luma and chroma
+ *      alike, and where the light has another colour chroma changes by itself, too:
+ *          C   = box7 of E, that of luma clamped to +-3.5 nu, of chroma to +-nu
+ *          L_Y = C_Y max(0, 1 - T nu2 base / C_Y^2),  T = noise_luma_light()
+ *          h   = L_Y / max(y - K, 16), at most 1/3 either way: the part of x that the change makes;
+ *                y: the rounded mean luma of x in the cell, K: colour_zero()
+ *          G   = h (c - K) for each of U, V, or B', R'; c: that of x at the cell's first sample
+ *          L   = S max(0, 1 - T nu2 base / |S|^2) of both, S = C - (G clamped as C's E is),
+ *                T = noise_chroma_light()
+ *          D = (box3 of |W (E_Y - L_Y, E - G)|^2) / nu2
  *          R = rho D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
  *          s = 1 where v has a fraction, else noise_slack(rho)
  *          n' = 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0
+ *      What changes in chroma alone may be something as bright that moves: D takes it for that,
+ *      and P' follows it all the same.
  *   3. Mix: f = 1 / (1 + exp(4 (D_1 - D_0) + 2 (R_1 - R_0) + b)), 0 if m_1 = 0 or v = 0;
- *      b = 0 where motion_is_far(), else 2; P = P'_0 + f (P'_1 - P'_0), n' likewise.
- *   4. Average: H = P + (x - P) / (n' + 1), n = min(n' + 1, N).
+ *      b = 0 where motion_is_far(), else 2; P = P_0 + f (P_1 - P_0), L, h and n' likewise.
+ *      P' = P + L of luma, P + L + g (P - K) of chroma, where g = h / (1 - h) is of P what h is of
+ *      x.
+ *   4. Average: H = P' + (x - P') / (n' + 1), n = min(n' + 1, N).
  *
- * Of samples of 16 bits x is the level with all of its parts. Motion, noise and the mean luma of
- * cells are found from the upper 8 bits: so they are integers of the same size, and what the others
- * would add to nu2 is less than its least value.
+ * Of samples of 16 bits x is the level with all of its parts. Motion, noise, the mean luma
+ * of cells and the c of G are found from the upper 8 bits: so they are integers of the same size,
+ * and what the others would add to nu2 is less than its least value.
  *
  * Stored are H in 1/128 of a level (15 bits) and n in a byte (filter/mean_count.h), both rounded to
  * nearest. H is never filtered in space: that acts on a copy, so the radius has no past.

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "filter/noise_follow.h"
+#include "picture/colour.h"
 
 #define CUBIC -0.7       /* the sharper a cubic, the less a picture that moves is blurred */
 #define MOST_BETWEEN 8.0 /* frames that a mean between samples counts for */
@@ -10,7 +11,8 @@
 bool guess_alloc(struct guess *g, const struct frame *f)
 {
     struct field *const by_cell[] = {&g->m,    &g->mean[0], &g->mean[1], &g->mean[2], &g->l[0],
-                                     &g->l[1], &g->l[2],    &g->d,       &g->r,       &g->n};
+                                     &g->l[1], &g->l[2],    &g->part,    &g->tint[0], &g->tint[1],
+                                     &g->d,    &g->r,       &g->n};
     const struct format_info *info = &format_table[f->format];
     bool made = true;
 
@@ -36,6 +38,9 @@ void guess_free(struct guess *g)
         field_free(&g->mean[i]);
         field_free(&g->l[i]);
     }
+    field_free(&g->part);
+    field_free(&g->tint[0]);
+    field_free(&g->tint[1]);
     field_free(&g->m);
     field_free(&g->d);
     field_free(&g->r);
@@ -203,20 +208,69 @@ static void gather_cells(struct guess *g, const struct guess_input *in)
     misfit(&g->r, in);
 }
 
+int guess_brightness(const struct frame *f, int cx, int cy)
+{
+    int sum = 2;
+
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 2; i++)
+            sum += frame_byte(f, 0, frame_nearest(2 * cx + i, f->width),
+                              frame_nearest(2 * cy + j, f->height));
+    return sum / 4;
+}
+
+static double within(double v, double most)
+{
+    return fmin(fmax(v, -most), most);
+}
+
 /* How much of C is more than @noise. */
 static double kept(double c2, double noise)
 {
     return c2 > noise ? 1.0 - noise / c2 : 0.0;
 }
 
-/* L at one cell, from C in its place. */
-static void shrink_light(struct guess *g, int x, int y, double in_luma, double in_chroma)
+/* How far a cell's E may be from 0 in C. */
+static double clamp_of(const struct guess_input *in, int component, int x, int y)
 {
-    double *luma = field_at(&g->l[0], x, y), *u = field_at(&g->l[1], x, y);
-    double *v = field_at(&g->l[2], x, y);
-    const double keep = kept(NOISE_CHROMA * (square(*u) + square(*v)), in_chroma);
+    return (component ? 1.0 : 3.5) * sqrt(*field_at(in->nu2, x, y));
+}
+
+static void clamp_means(struct guess *g, const struct guess_input *in, int component)
+{
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++)
+            *field_at(&g->l[component], x, y) =
+                within(*field_at(&g->mean[component], x, y), clamp_of(in, component, x, y));
+}
+
+/* L of luma at one cell from C in its place, h and G. */
+static void find_part(struct guess *g, const struct guess_input *in, int x, int y, double in_luma)
+{
+    const struct format_info *info = &format_table[in->x->format];
+    const double bright = guess_brightness(in->x, x, y) - colour_zero(in->x->colour, 0);
+    double *luma = field_at(&g->l[0], x, y), part;
 
     *luma *= kept(square(*luma), in_luma);
+    part = within(*luma / fmax(bright, 16.0), 1.0 / 3.0);
+    *field_at(&g->part, x, y) = part;
+    for (int c = 1; c < info->components; c++) {
+        const int chroma = frame_byte(in->x, c, 2 * x >> info->hshift, 2 * y >> info->vshift);
+
+        *field_at(&g->tint[c - 1], x, y) = part * (chroma - colour_zero(in->x->colour, c));
+    }
+}
+
+/* L of chroma at one cell, from C in its place and G. */
+static void shrink_chroma(struct guess *g, const struct guess_input *in, int x, int y,
+                          double in_chroma)
+{
+    double *u = field_at(&g->l[1], x, y), *v = field_at(&g->l[2], x, y), keep;
+    const double most = clamp_of(in, 1, x, y);
+
+    *u -= within(*field_at(&g->tint[0], x, y), most);
+    *v -= within(*field_at(&g->tint[1], x, y), most);
+    keep = kept(NOISE_CHROMA * (square(*u) + square(*v)), in_chroma);
     *u *= keep;
     *v *= keep;
 }
@@ -227,20 +281,17 @@ static void find_light(struct guess *g, const struct guess_input *in)
     const double in_luma = noise_luma_light(in->noise->left, in->noise->share, grey);
     const double in_chroma = noise_chroma_light(in->noise->left, in->noise->share);
 
-    for (int i = 0; i < 3; i++) {
-        for (int y = 0; y < g->m.height; y++)
-            for (int x = 0; x < g->m.width; x++) {
-                const double most = 2.5 * sqrt(*field_at(in->nu2, x, y));
-
-                *field_at(&g->l[i], x, y) = fmin(fmax(*field_at(&g->mean[i], x, y), -most), most);
-            }
-        field_box(&g->l[i], 3);
+    for (int c = 0; c < format_table[in->x->format].components; c++) {
+        clamp_means(g, in, c);
+        field_box(&g->l[c], 3);
     }
     for (int y = 0; y < g->m.height; y++)
         for (int x = 0; x < g->m.width; x++) {
             const double noise = *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y));
 
-            shrink_light(g, x, y, in_luma * noise, in_chroma * noise);
+            find_part(g, in, x, y, in_luma * noise);
+            if (!grey)
+                shrink_chroma(g, in, x, y, in_chroma * noise);
         }
 }
 
@@ -251,7 +302,7 @@ static double whitened(const struct noise_white *w, const double e[3])
            square(w->v * e[2]);
 }
 
-/* D of what L leaves of E, and R. */
+/* D of what luma's L and G leave of E, and R. */
 static void compare(struct guess *g, const struct guess_input *in)
 {
     const bool grey = format_table[in->x->format].components == 1;
@@ -259,26 +310,16 @@ static void compare(struct guess *g, const struct guess_input *in)
 
     for (int y = 0; y < g->d.height; y++)
         for (int x = 0; x < g->d.width; x++) {
-            double left[3];
+            const double left[3] = {*field_at(&g->mean[0], x, y) - *field_at(&g->l[0], x, y),
+                                    *field_at(&g->mean[1], x, y) - *field_at(&g->tint[0], x, y),
+                                    *field_at(&g->mean[2], x, y) - *field_at(&g->tint[1], x, y)};
 
-            for (int i = 0; i < 3; i++)
-                left[i] = *field_at(&g->mean[i], x, y) - *field_at(&g->l[i], x, y);
             *field_at(&g->d, x, y) = whitened(&w, left);
         }
     misfit(&g->d, in);
     for (int y = 0; y < g->d.height; y++)
         for (int x = 0; x < g->d.width; x++)
             *field_at(&g->r, x, y) += in->noise->share * *field_at(&g->d, x, y);
-}
-
-/* P' = P + L */
-static void take_light(struct guess *g, const struct guess_input *in)
-{
-    for (int c = 0; c < format_table[in->x->format].components; c++)
-        for (int y = 0; y < g->p[c].height; y++)
-            for (int x = 0; x < g->p[c].width; x++)
-                *field_at(&g->p[c], x, y) +=
-                    *field_at(&g->l[c], guess_cell_x(in->x, c, x), guess_cell_y(in->x, c, y));
 }
 
 /* n' of a cell. */
@@ -301,7 +342,6 @@ void guess_make(struct guess *g, const struct guess_input *in)
     gather_cells(g, in);
     find_light(g, in);
     compare(g, in);
-    take_light(g, in);
     for (int y = 0; y < g->m.height; y++)
         for (int x = 0; x < g->m.width; x++)
             *field_at(&g->n, x, y) = believed(g, in, x, y);

@@ -1,6 +1,6 @@
 #pragma once
-/* Steps 1 and 2 of average.h: what the frame before says of this one, and how far it can be
- * believed. Context: one thread at a time. */
+/* Steps 1 and 2 of average.h: what the frame before says of this one, what a change of light adds
+ * to that, and how far it can be believed. Context: one thread at a time. */
 #include <stdbool.h>
 
 #include "engine/time/field.h"
@@ -9,12 +9,14 @@
 #include "filter/noise.h"
 
 struct guess {
-    struct field p[3]; /* in the sampling of the picture: P, then P' */
+    struct field p[3]; /* in the sampling of the picture: P */
     struct field e[3]; /* for each luma sample */
     /* For each cell: */
     struct field m;       /* how many frames P is the mean of */
     struct field mean[3]; /* E */
     struct field l[3];    /* C, then L */
+    struct field part;    /* h */
+    struct field tint[2]; /* G */
     struct field d, r;    /* D and R */
     struct field n;       /* n' */
 };
@@ -32,6 +34,9 @@ bool guess_alloc(struct guess *g, const struct frame *shape);
 void guess_free(struct guess *g); /* zeroed is fine */
 
 void guess_make(struct guess *g, const struct guess_input *in);
+
+/* The mean luma of a cell, rounded. */
+int guess_brightness(const struct frame *f, int cx, int cy);
 
 /* The cell of a sample. */
 static inline int guess_cell_x(const struct frame *f, int component, int x)

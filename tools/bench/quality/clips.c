@@ -186,6 +186,17 @@ static struct rgb exposure(double x, double y, int t)
     return c;
 }
 
+/* A camera that finds its white balance anew: red gains and blue loses, for a second. */
+static struct rgb white_balance(double x, double y, int t)
+{
+    const double share = 0.12 * fmin(fmax((t - 8) / 24.0, 0.0), 1.0);
+    struct rgb c = talk(x, y, t);
+
+    c.v[0] = fmin(c.v[0] * (1.0 + share), 255.0);
+    c.v[2] *= 1.0 - share;
+    return c;
+}
+
 static struct rgb cuts(double x, double y, int t)
 {
     return t < 16 ? talk(x, y, t) : t < 32 ? facade(x, y) : cross(x, y, t - 20);
@@ -423,6 +434,7 @@ const struct clip clip_table[] = {
     {"cross", cross},
     {"banding", banding},
     {"exposure", exposure},
+    {"white balance", white_balance},
     {"cuts", cuts},
     {"low contrast", low_contrast},
     {"texture", fine_texture},

@@ -12,6 +12,7 @@
 #include "engine/time/past.h"
 #include "filter/mean_count.h"
 #include "filter/noise.h"
+#include "picture/colour.h"
 
 #define BAND 64  /* rows of a frame that a worker takes at a time, whole blocks */
 #define BEFORE 1 /* of `raw` */
@@ -363,6 +364,8 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .share = (float)n->share,
         .in_luma = noise_luma_light(n->left, n->share, grey),
         .in_chroma = noise_chroma_light(n->left, n->share),
+        .neutral = {colour_zero(h->in->colour, 0), colour_zero(h->in->colour, 1),
+                    colour_zero(h->in->colour, 2)},
         .slack = noise_slack((float)n->share),
         .frames = f->temporal,
     };

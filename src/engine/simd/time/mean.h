@@ -61,6 +61,7 @@ struct mean_guess {
     MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/128 */
     MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` */
     MEAN_CELL_LINE(float, light[2][3]);     /* L */
+    MEAN_CELL_LINE(float, part[2]);         /* h */
     MEAN_CELL_LINE(float, fit[4]);          /* |W (E - L)|^2 over 3 columns */
     MEAN_SAMPLE_LINE(uint16_t, p[3][32]);   /* P along the motion, as levels are */
     MEAN_CELL_LINE(uint8_t, m[16]);         /* n there */
@@ -81,20 +82,25 @@ struct mean_scratch {
      * these blocks depend on. */
     uint64_t moves[8], near[MEAN_STAGES][8];
     struct mean_tiles some, others;
-    MEAN_CELL_LINE(float, noise[16]); /* a ring of nu2 */
+    /* Rings of what the frame has in cells: nu2, 1 / max(y - K, 16), and c - K of both chroma. */
+    MEAN_CELL_LINE(float, noise[16]);
+    MEAN_CELL_LINE(float, per_level[16]);
+    MEAN_CELL_LINE(float, chroma[16][2]);
     /* Rows at work: */
     MEAN_CELL_LINE(float, slack); /* s along the motion */
     MEAN_CELL_LINE(float, bias);  /* b */
-    MEAN_CELL_LINE(float, most);  /* what E may be, in 1/128 */
+    MEAN_CELL_LINE(float, nu);    /* in 1/128 */
     MEAN_CELL_LINE(float, line);
     MEAN_CELL_LINE(float, f);
     /* What makes H of x and P (mean_store_row()), by cells and by pairs of samples: */
     MEAN_CELL_LINE(int16_t, keep);
     MEAN_CELL_LINE(int16_t, blend);
     MEAN_CELL_LINE(int16_t, light[3]);
+    MEAN_CELL_LINE(int16_t, gain);
     MEAN_SAMPLE_LINE(int16_t, keep_pairs);
     MEAN_SAMPLE_LINE(int16_t, blend_pairs);
     MEAN_SAMPLE_LINE(int16_t, light_pairs[3]);
+    MEAN_SAMPLE_LINE(int16_t, gain_pairs);
 };
 
 struct mean_job {
@@ -107,6 +113,7 @@ struct mean_job {
     float variance[256];                 /* nu2 by brightness */
     float share;                         /* rho */
     float in_luma, in_chroma;            /* T */
+    int neutral[3];                      /* K */
     float slack;                         /* s where there is no fraction */
     int frames;
     struct mean_scratch *scratch;

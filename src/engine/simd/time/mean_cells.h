@@ -234,27 +234,58 @@ MEAN_INLINE void mean_take_squares(float *restrict square, float (*mean)[MEAN_LI
     square[i] -= 4.0F * (a[i] * a[i] + NOISE_CHROMA * (b[i] * b[i] + c[i] * c[i]));
 }
 
-/* nu2 of row @row, and what E may be at most. */
+/* nu2 and nu of row @row. */
 static inline void mean_make_noise(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
     const uint8_t *bright = mean_brightness_row(j, row);
-    float *restrict noise = j->scratch->noise[row & 15], *restrict most = j->scratch->most;
+    float *restrict noise = j->scratch->noise[row & 15], *restrict nu = j->scratch->nu;
 
     for (int i = MEAN_FROM; i < end; i++)
         noise[i] = j->variance[bright[i]];
     for (int i = MEAN_FROM; i < end; i++)
-        most[i] = 128.0F * 2.5F * sqrtf(noise[i]);
+        nu[i] = 128.0F * sqrtf(noise[i]);
+}
+
+MEAN_INLINE void mean_take_chroma(float *restrict to, const uint8_t *restrict from, float neutral,
+                                  int end, const int per)
+{
+    for (int i = MEAN_FROM; i < end; i++)
+        to[i] = (float)from[per * i] - neutral;
+}
+
+/* What G is made of, of row @row. */
+static inline void mean_make_colours(const struct mean_job *j, int row)
+{
+    const int end = mean_end(j);
+    const float black = (float)j->neutral[0];
+    const uint8_t *bright = mean_brightness_row(j, row);
+    float *restrict per_level = j->scratch->per_level[row & 15];
+
+    for (int i = MEAN_FROM; i < end; i++) {
+        const float above = (float)bright[i] - black;
+
+        per_level[i] = 1.0F / (above > 16.0F ? above : 16.0F);
+    }
+    for (int c = 1; c < format_table[j->x.format].components; c++) {
+        const uint8_t *from = mean_raw_row(j, c, 2 * row >> mean_vshift(j, c));
+        float *to = j->scratch->chroma[row & 15][c - 1];
+
+        if (mean_hshift(j, c))
+            mean_take_chroma(to, from, (float)j->neutral[c], end, 1);
+        else
+            mean_take_chroma(to, from, (float)j->neutral[c], end, 2);
+    }
 }
 
 /* What is clamped has a name of its own: GCC 12 would else add to both ends, too, and choose from
  * three sums (mean_make_light() likewise). */
-MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e,
-                            const float *restrict most, struct mean_parts tiles)
+MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e, const float *restrict nu,
+                            float most, struct mean_parts tiles)
 {
     MEAN_COLUMNS(tiles)
     {
-        const float end = most[i], v = 128.0F * e[i], low = v > -end ? v : -end;
+        const float end = most * nu[i], v = 128.0F * e[i], low = v > -end ? v : -end;
         const float clamped = low < end ? low : end;
 
         to[i] = (int16_t)((int32_t)(clamped + 32768.5F) - 32768);
@@ -287,5 +318,5 @@ MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g,
     mean_pad_cells(j, square, 1);
     mean_box3(g->rest[row & 7], square, tiles);
     for (int c = 0; c < components; c++)
-        mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->most, tiles);
+        mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->nu, c ? 1.0F : 3.5F, tiles);
 }

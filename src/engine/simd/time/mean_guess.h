@@ -66,55 +66,102 @@ static inline float mean_kept(float square, float noise, float frames)
     return some > 0.0F ? some : 0.0F;
 }
 
-/* L from C, in its place, and |W (E - L)|^2. */
-MEAN_INLINE void mean_take_light(const struct mean_job *j, float (*light)[MEAN_LINE],
-                                 float *restrict fit, float (*mean)[MEAN_LINE],
-                                 const float *restrict noise, const float *restrict m,
-                                 struct mean_parts tiles, const int components)
+static inline float mean_within(float v, float most)
 {
-    const float in_luma = j->in_luma, in_chroma = j->in_chroma / NOISE_CHROMA;
-    const struct noise_white w = j->white;
-    float *restrict l0 = light[0], *restrict l1 = light[1], *restrict l2 = light[2];
+    const float low = v > -most ? v : -most;
+
+    return low < most ? low : most;
+}
+
+/* L of luma from C, in its place. */
+MEAN_INLINE void mean_take_light(float *restrict light, float in_luma, const float *restrict noise,
+                                 const float *restrict m, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles)
+    {
+        const float frames = m[i] > 0.5F ? m[i] : 0.5F;
+
+        light[i] *= mean_kept(light[i] * light[i], in_luma * noise[i], frames);
+    }
+}
+
+/* h */
+MEAN_INLINE void mean_take_part(float *restrict part, const float *restrict light,
+                                const float *restrict per_level, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles) part[i] = mean_within(light[i] * per_level[i], 1.0F / 3.0F);
+}
+
+/* L of chroma likewise; @u, @v: c - K. */
+MEAN_INLINE void mean_take_tint(float *restrict light_u, float *restrict light_v, float in_chroma,
+                                const float *restrict part, const float *restrict u,
+                                const float *restrict v, const float *restrict noise,
+                                const float *restrict m, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles)
+    {
+        const float frames = m[i] > 0.5F ? m[i] : 0.5F, nu = sqrtf(noise[i]);
+        const float a = light_u[i] - mean_within(part[i] * u[i], nu);
+        const float b = light_v[i] - mean_within(part[i] * v[i], nu);
+        const float keep = mean_kept(a * a + b * b, in_chroma / NOISE_CHROMA * noise[i], frames);
+
+        light_u[i] = a * keep;
+        light_v[i] = b * keep;
+    }
+}
+
+/* |W (E - L)|^2 of a picture without chroma. */
+MEAN_INLINE void mean_misfit_grey(float *restrict to, float white, const float *restrict e,
+                                  const float *restrict light, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles)
+    {
+        const float d = white * (e[i] - light[i]);
+
+        to[i] = d * d;
+    }
+}
+
+/* |W (E_Y - L_Y, E - G)|^2 */
+MEAN_INLINE void mean_misfit(float *restrict to, struct noise_white w, float (*mean)[MEAN_LINE],
+                             const float *restrict light, const float *restrict part,
+                             const float *restrict u, const float *restrict v,
+                             struct mean_parts tiles)
+{
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
     MEAN_COLUMNS(tiles)
     {
-        const float frames = m[i] > 0.5F ? m[i] : 0.5F;
-        const float c1 = components == 3 ? l1[i] : 0.0F, c2 = components == 3 ? l2[i] : 0.0F;
-        const float keep = mean_kept(l0[i] * l0[i], in_luma * noise[i], frames);
-        const float k0 = l0[i] * keep, d0 = e0[i] - k0;
-        float first = w.y * d0, sum = 0.0F;
+        const float d0 = e0[i] - light[i], d1 = e1[i] - part[i] * u[i];
+        const float d2 = e2[i] - part[i] * v[i];
+        const float first = w.y * d0 + (w.yu * d1 + w.yv * d2);
+        const float second = w.u * d1 + w.uv * d2, third = w.v * d2;
 
-        l0[i] = k0;
-        if (components == 3) {
-            const float of_both = mean_kept(c1 * c1 + c2 * c2, in_chroma * noise[i], frames);
-            const float k1 = c1 * of_both, d1 = e1[i] - k1, k2 = c2 * of_both, d2 = e2[i] - k2;
-            const float second = w.u * d1 + w.uv * d2, third = w.v * d2;
-
-            l1[i] = k1;
-            l2[i] = k2;
-            first += w.yu * d1 + w.yv * d2;
-            sum = second * second + third * third;
-        }
-        fit[i] = first * first + sum;
+        to[i] = first * first + (second * second + third * third);
     }
 }
 
-/* L and |W (E - L)|^2, once sums over rows are there. */
+/* Light, and what it leaves of a guess, once sums over rows are there. */
 MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, int row,
                                struct mean_parts tiles)
 {
     const int components = format_table[j->x.format].components;
+    const struct mean_scratch *w = j->scratch;
     float(*light)[MEAN_LINE] = g->light[row & 1], (*mean)[MEAN_LINE] = g->mean[row & 3];
-    float *fit = j->scratch->line;
-    const float *noise = j->scratch->noise[row & 15], *m = g->frames[row & 3];
+    float *part = g->part[row & 1], *fit = j->scratch->line;
+    const float *noise = w->noise[row & 15], *m = g->frames[row & 3];
+    const float *u = w->chroma[row & 15][0], *v = w->chroma[row & 15][1];
 
     for (int c = 0; c < components; c++)
         mean_box7(light[c], g->sum[c], tiles);
-    if (components == 3)
-        mean_take_light(j, light, fit, mean, noise, m, tiles, 3);
-    else
-        mean_take_light(j, light, fit, mean, noise, m, tiles, 1);
+    mean_take_light(light[0], j->in_luma, noise, m, tiles);
+    if (components == 3) {
+        mean_take_part(part, light[0], w->per_level[row & 15], tiles);
+        mean_take_tint(light[1], light[2], j->in_chroma, part, u, v, noise, m, tiles);
+        mean_misfit(fit, j->white, mean, light[0], part, u, v, tiles);
+    } else {
+        mean_misfit_grey(fit, j->white.y, mean[0], light[0], tiles);
+    }
     mean_pad_cells(j, fit, 1);
     mean_box3(g->fit[row & 3], fit, tiles);
 }
@@ -191,6 +238,7 @@ static inline void mean_reach(const struct mean_job *j, int y)
                 mean_make_row(j, w->next_row);
             }
             mean_make_noise(j, w->next_cells);
+            mean_make_colours(j, w->next_cells);
             mean_make_cells(j, &w->still, w->next_cells, mean_all(j));
             mean_make_cells(j, &w->moved, w->next_cells,
                             mean_list(&tiles, mean_needed(j, MEAN_CELLS, w->next_cells)));

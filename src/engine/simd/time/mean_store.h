@@ -39,7 +39,7 @@ MEAN_INLINE void mean_choose(const struct mean_job *j, int y, struct mean_parts 
             memset(f + MEAN_EDGE + (x - j->left) / 2, 0, MOTION_BLOCK / 2 * sizeof(*f));
 }
 
-/* n' and L of both guesses to those of the first. */
+/* n', L and h of both guesses to those of the first. */
 MEAN_INLINE void mean_mix(float *restrict to, const float *restrict from, const float *restrict f,
                           struct mean_parts tiles)
 {
@@ -90,6 +90,18 @@ MEAN_INLINE void mean_make_light(int16_t *restrict to, const float *restrict lig
     }
 }
 
+/* What is kept of g, in 1/32768. */
+MEAN_INLINE void mean_make_gain(int16_t *restrict to, const float *restrict part,
+                                const float *restrict keep, struct mean_parts tiles)
+{
+    MEAN_COLUMNS(tiles)
+    {
+        const float gain = part[i] / (1.0F - part[i]);
+
+        to[i] = (int16_t)((int32_t)(gain * keep[i] * 32768.0F + 32768.5F) - 32768);
+    }
+}
+
 /* Each number twice. */
 MEAN_INLINE void mean_double(int16_t *restrict to, const int16_t *restrict from,
                              struct mean_parts tiles)
@@ -106,33 +118,39 @@ MEAN_INLINE void mean_double(int16_t *restrict to, const int16_t *restrict from,
 struct mean_mixture {
     const uint16_t *still, *moved;       /* P */
     const int16_t *keep, *blend, *light; /* what is kept of P, f, and what is kept of L */
+    const int16_t *gain;                 /* what is kept of g */
+    int16_t neutral;                     /* K, as levels are */
 };
 
-/* H = x + keep (P - x) + light, in 0..LEVELS_MOST: x itself where nothing is kept. @x: bytes, or
- * @words. */
+/* H = x + keep (P - x) + light, in 0..LEVELS_MOST: x itself where nothing is kept. Light of @chroma
+ * has gain (P - K) too. @x: bytes, or @words. */
 MEAN_INLINE void mean_store_row(uint16_t *restrict to, const void *restrict x,
                                 const struct mean_mixture *from, int n, const bool moved,
-                                const bool words)
+                                const bool words, const bool chroma)
 {
     const uint16_t *restrict p = from->still, *restrict q = from->moved;
     const int16_t *restrict keep = from->keep, *restrict blend = from->blend;
-    const int16_t *restrict light = from->light;
+    const int16_t *restrict light = from->light, *restrict gain = from->gain;
+    const int16_t neutral = from->neutral;
 
     for (int i = 0; i < n; i++) {
         const int16_t raw = words ? (int16_t)(((const uint16_t *)x)[i] >> 1)
                                   : (int16_t)(((const uint8_t *)x)[i] << 7);
         const int16_t shift = moved ? mean_part((int16_t)(q[i] - p[i]), blend[i]) : 0;
-        const int16_t away = (int16_t)(p[i] + shift - raw);
+        const int16_t guess = (int16_t)(p[i] + shift), away = (int16_t)(guess - raw);
+        const int16_t tint = chroma ? mean_part((int16_t)(guess - neutral), gain[i]) : 0;
+        const int16_t more = (int16_t)(light[i] + tint);
         const uint16_t level = (uint16_t)(raw + mean_part(away, keep[i]));
-        const uint16_t most = (uint16_t)(LEVELS_MOST - light[i]);
-        const int16_t sum = (int16_t)((level < most ? level : most) + light[i]);
+        const uint16_t most = (uint16_t)(LEVELS_MOST - more);
+        const int16_t sum = (int16_t)((level < most ? level : most) + more);
 
         to[i] = (uint16_t)(sum > 0 ? sum : 0);
     }
 }
 
 /* Samples of a component of row @row of it. */
-static inline void mean_store_samples(const struct mean_job *j, int component, int row, bool moved)
+MEAN_INLINE void mean_store_samples(const struct mean_job *j, int component, int row,
+                                    const bool moved, const bool chroma)
 {
     const int hs = mean_hshift(j, component), at = 2 * MEAN_EDGE >> hs;
     const struct mean_scratch *w = j->scratch;
@@ -142,22 +160,39 @@ static inline void mean_store_samples(const struct mean_job *j, int component, i
         .keep = (hs ? w->keep : w->keep_pairs) + at,
         .blend = (hs ? w->blend : w->blend_pairs) + at,
         .light = (hs ? w->light[component] : w->light_pairs[component]) + at,
+        .gain = (hs ? w->gain : w->gain_pairs) + at,
+        .neutral = (int16_t)(j->neutral[component] << 7),
     };
     uint16_t *to = levels_row(j->now, component, row) + mean_start(j, component) + at;
-    const uint8_t *x = mean_raw_row(j, component, row) + at;
     const int n = (j->right - j->left) >> hs;
 
-    if (j->words && moved)
-        mean_store_row(to, mean_word_row(j, component, row) + at, &from, n, true, true);
-    else if (j->words)
-        mean_store_row(to, mean_word_row(j, component, row) + at, &from, n, false, true);
-    else if (moved)
-        mean_store_row(to, x, &from, n, true, false);
+    if (j->words)
+        mean_store_row(to, mean_word_row(j, component, row) + at, &from, n, moved, true, chroma);
     else
-        mean_store_row(to, x, &from, n, false, false);
+        mean_store_row(to, mean_raw_row(j, component, row) + at, &from, n, moved, false, chroma);
 }
 
-/* All of row @y, of which D, n' and L are there, those of the second guess in tiles that @moved. */
+/* Both rows of a component that a row of cells has, or the one that these share. */
+static inline void mean_store_component(const struct mean_job *j, int c, int y, bool moved)
+{
+    for (int row = 2 * y; row < 2 * y + 2 && row < j->x.height; row++) {
+        const int at = row >> mean_vshift(j, c);
+
+        if (mean_vshift(j, c) && row % 2)
+            continue;
+        if (c && moved)
+            mean_store_samples(j, c, at, true, true);
+        else if (c)
+            mean_store_samples(j, c, at, false, true);
+        else if (moved)
+            mean_store_samples(j, c, at, true, false);
+        else
+            mean_store_samples(j, c, at, false, false);
+    }
+}
+
+/* All of row @y, of which D, n', L and h are there, those of the second guess in tiles that @moved.
+ */
 MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts moved)
 {
     const int components = format_table[j->x.format].components;
@@ -169,6 +204,8 @@ MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts m
         mean_mix(w->still.n, w->moved.n, w->f, moved);
         for (int c = 0; c < components; c++)
             mean_mix(light[c], w->moved.light[y & 1][c], w->f, moved);
+        if (components > 1)
+            mean_mix(w->still.part[y & 1], w->moved.part[y & 1], w->f, moved);
         memset(w->blend_pairs, 0, sizeof(w->blend_pairs));
         memset(w->blend, 0, sizeof(w->blend));
         mean_make_blend(w->blend, w->f, moved);
@@ -178,12 +215,13 @@ MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts m
                       (j->right - j->left) / 2);
     mean_make_keep(keep, w->keep, w->still.n, mean_all(j));
     mean_double(w->keep_pairs, w->keep, mean_all(j));
+    mean_make_gain(w->gain, w->still.part[y & 1], keep, mean_all(j));
+    if (!mean_hshift(j, components - 1))
+        mean_double(w->gain_pairs, w->gain, mean_all(j));
     for (int c = 0; c < components; c++) {
         mean_make_light(w->light[c], light[c], keep, mean_all(j));
         if (!mean_hshift(j, c))
             mean_double(w->light_pairs[c], w->light[c], mean_all(j));
-        for (int row = 2 * y; row < 2 * y + 2 && row < j->x.height; row++)
-            if (!mean_vshift(j, c) || row % 2 == 0)
-                mean_store_samples(j, c, row >> mean_vshift(j, c), moved.n > 0);
+        mean_store_component(j, c, y, moved.n > 0);
     }
 }

@@ -1,0 +1,190 @@
+/* The mean over frames where the light changes, and what a change of light must not be taken for.
+ */
+#include "tests/lib/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/engine/time/film.h"
+
+/* A lamp or an exposure that changes slowly is followed, and what was averaged is kept. */
+static void test_light_is_followed(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_YUYV, 16);
+    film_run(&f, 16);
+    for (int t = 1; t <= 20; t++) {
+        film_paint(&f, 6, 2 * t);
+        film_add(&f);
+    }
+    assert_in_range(10 * film_count(&f), 80, 160);
+    assert_true(film_rms(&f, 0, 40) < 2.2); /* 3.7 in a raw frame */
+    film_close(&f);
+}
+
+/* Nor is it taken for something new where it jumps a little more than the noise does. */
+static void test_light_that_jumps(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_YUYV, 16);
+    film_run(&f, 16);
+    film_paint(&f, 6, 8);
+    film_add(&f);
+    assert_in_range(10 * film_count(&f), 60, 160);
+    film_close(&f);
+}
+
+/* Smooths a plane as cameras that interpolate colours do. */
+static void soften(const struct frame *f, int component)
+{
+    const struct samples s = frame_samples(f, component);
+    static uint8_t from[HEIGHT][WIDTH];
+
+    for (int y = 0; y < s.height; y++)
+        for (int x = 0; x < s.width; x++)
+            from[y][x] = *film_at(f, component, x, y);
+    for (int y = 0; y < s.height; y++)
+        for (int x = 0; x < s.width; x++) {
+            int sum = 8;
+
+            for (int i = 0; i < 9; i++)
+                sum += (2 - abs(i % 3 - 1)) * (2 - abs(i / 3 - 1)) *
+                       from[frame_nearest(y + i / 3 - 1, s.height)]
+                           [frame_nearest(x + i % 3 - 1, s.width)];
+            *film_at(f, component, x, y) = (uint8_t)(sum / 16);
+        }
+}
+
+/* Noise that neighbours share scatters more, and is still no motion. */
+static void test_smooth_noise(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.no_search = true;
+    for (int t = 0; t < 24; t++) {
+        film_paint(&f, 20, 0);
+        for (int i = 0; i < 2; i++)
+            for (int c = 0; c < 3; c++)
+                soften(&f.frame, c);
+        film_add(&f);
+    }
+    assert_in_range(10 * film_count(&f), 90, 160);
+    film_close(&f);
+}
+
+/* A frame with blotches of colour. */
+static void paint_blotches(struct film *f)
+{
+    film_paint_component(f, 0, 4, 0);
+    for (int c = 1; c < 3; c++) {
+        film_paint_component(f, c, 40, 0);
+        for (int i = 0; i < 3; i++)
+            soften(&f->frame, c);
+    }
+}
+
+/* What is left of them after 25 frames of which each second one is brighter by @percent. */
+static double rms_of_blotches(int percent)
+{
+    struct film f;
+    double ret;
+
+    film_open(&f, FRAME_I444, 16);
+    f.no_search = true;
+    for (int t = 0; t < 25; t++) {
+        f.brighter = t % 2 ? percent : 0;
+        paint_blotches(&f);
+        film_add(&f);
+    }
+    ret = film_rms(&f, 1, 0);
+    film_close(&f);
+    return ret;
+}
+
+/* Colours change with the light, and their noise is not taken for a part of that. */
+static void test_light_without_noise(void **state)
+{
+    (void)state;
+    assert_true(rms_of_blotches(12) < 1.1 * rms_of_blotches(0));
+}
+
+/* Light that gets brighter makes all colours stronger. They are followed, and stay averaged. */
+static void test_colours_follow_light(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.no_search = true;
+    film_run(&f, 16);
+    for (f.brighter = 2; f.brighter <= 30; f.brighter += 2) {
+        film_paint(&f, 6, 0);
+        film_add(&f);
+    }
+    f.brighter -= 2;
+    assert_in_range(10 * film_count(&f), 90, 160);
+    for (int c = 0; c < 3; c++)
+        assert_true(film_rms(&f, c, 0) < 1.3); /* 3.7 in a raw frame */
+    film_close(&f);
+}
+
+/* Nor is it something new when the light gets another colour. */
+static void test_colour_of_light(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.no_search = true;
+    film_run(&f, 16);
+    for (f.bluer = 1; f.bluer < 20; f.bluer++) {
+        film_paint(&f, 6, 0);
+        film_add(&f);
+    }
+    f.bluer--;
+    assert_in_range(10 * film_count(&f), 70, 160);
+    assert_true(film_rms(&f, 1, 0) < 1.5);
+    film_close(&f);
+}
+
+/* Something as bright as what it covers moves on, below blotches: how much of its colour is left.
+ */
+static void test_colour_alone_moves(void **state)
+{
+    struct film f;
+    double sum = 0.0;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.no_search = true;
+    for (int t = 0; t < 17; t++) {
+        paint_blotches(&f);
+        for (int y = 12; y < 36 && t < 16; y++)
+            for (int x = 20; x < 44; x++)
+                *film_at(&f.frame, 2, x, y) = (uint8_t)(*film_at(&f.frame, 2, x, y) - 24);
+        film_add(&f);
+    }
+    for (int y = 12; y < 36; y++)
+        for (int x = 20; x < 44; x++)
+            sum += average_level(f.average, 2, x, y) - film_clean(&f, 2, x, y);
+    assert_true(fabs(sum / (24 * 24)) < 4.0);
+    film_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_light_is_followed),    cmocka_unit_test(test_light_that_jumps),
+        cmocka_unit_test(test_smooth_noise),         cmocka_unit_test(test_light_without_noise),
+        cmocka_unit_test(test_colours_follow_light), cmocka_unit_test(test_colour_of_light),
+        cmocka_unit_test(test_colour_alone_moves),
+    };
+
+    return cmocka_run_group_tests_name("average-light", tests, NULL, NULL);
+}
