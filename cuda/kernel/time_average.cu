@@ -327,10 +327,8 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     const bool moves = __syncthreads_or(find_moving<C>(j, t)), changes = j.goes_on && is_new(j);
     fetched at_rest;
 
-    if (changes) {
+    if (changes)
         at_rest = fetch<C, false>(j, t, cx - tile_x() + 1, cy - tile_y() + 1);
-        take_colours<C>(j, t);
-    }
     if (changes && moves)
         find_near<C>(t);
     wait_for_before();

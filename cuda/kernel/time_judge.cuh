@@ -40,7 +40,7 @@ template <int C> struct tile {
     terms<C> of;
     float column[C][L_HIGH][E_WIDE];    /* sums over 7 rows */
     float nu2[256], nu[256];            /* by luma */
-    uchar4 colour[L_HIGH][L_WIDE];      /* of the frame, with a border of one: see colour_at() */
+    uint32_t colour[E_HIGH][E_WIDE];    /* of the frame: see colour_at() */
     bool moves[MOVES_HIGH][MOVES_WIDE]; /* whether a block does */
     bool near[NEAR_HIGH][NEAR_WIDE];    /* blocks in which or beside which something moves */
     uint32_t counted[BLOCKS];           /* of each block */
@@ -76,27 +76,26 @@ static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
     return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
 }
 
-/* What light needs of a cell: its luma, and chroma of its first sample. */
+/* What light needs of a cell: its luma, and chroma of its first sample, in a byte each. */
 template <int C>
-static __device__ __forceinline__ uchar4 colour_at(const time_job &j, int cx, int cy)
+static __device__ __forceinline__ uint32_t colour_at(const time_job &j, int cx, int cy)
 {
     const time_shape &s = j.shape;
     const int at = (2 * cy >> s.vshift) * s.stride_c + (2 * cx >> s.hshift);
-    uchar4 ret = {uint8_t(luma_at(j, cx, cy)), 0, 0, 0};
+    uint32_t ret = uint32_t(luma_at(j, cx, cy));
 
-    if (C == 3) {
-        ret.y = __ldg(j.now.chroma[0] + at);
-        ret.z = __ldg(j.now.chroma[1] + at);
-    }
+    if (C == 3)
+        ret |= uint32_t(__ldg(j.now.chroma[0] + at)) << 8 | uint32_t(__ldg(j.now.chroma[1] + at))
+                                                                << 16;
     return ret;
 }
 
-template <int C> static __device__ __forceinline__ void take_colours(const time_job &j, tile<C> &t)
+/* A component of it less @zero. */
+static __device__ __forceinline__ float colour_above(uint32_t colour, int component, float zero)
 {
-    for (int i = threadIdx.x; i < L_WIDE * L_HIGH; i += THREADS)
-        t.colour[i / L_WIDE][i % L_WIDE] =
-            colour_at<C>(j, clamp(tile_x() - 1 + i % L_WIDE, j.shape.cells_x - 1),
-                         clamp(tile_y() - 1 + i / L_WIDE, j.shape.cells_y - 1));
+    const uint32_t mantissa = __byte_perm(colour, 0x4b000000, LOW_BYTE + uint32_t(component));
+
+    return __uint_as_float(mantissa) - (8388608.0f + zero);
 }
 
 #define BETWEEN 256 /* added to a count: its guess lies between samples */
@@ -154,7 +153,8 @@ static __device__ __forceinline__ int2 ring_cell(int i)
  * which it takes light. */
 struct fetched {
     float4 cell[E_LOADS];
-    int luma[E_LOADS], count[CELLS], ring;
+    uint32_t colour[E_LOADS]; /* of the first guess; it stays in the tile */
+    int count[CELLS], ring;
 };
 
 template <int C, bool ALONG>
@@ -184,7 +184,8 @@ static __device__ __forceinline__ fetched fetch(const time_job &j, const tile<C>
             t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];
 
         ret.cell[k] = load_cell(near ? j.moved : j.still, s, cx, cy);
-        ret.luma[k] = luma_at(j, cx, cy);
+        if (!ALONG)
+            ret.colour[k] = colour_at<C>(j, cx, cy);
     }
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
@@ -198,17 +199,23 @@ static __device__ __forceinline__ float within(float v, float most)
     return fminf(fmaxf(v, -most), most);
 }
 
-template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
+template <int C, bool ALONG>
+static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
 {
 #pragma unroll
     for (int k = 0; k < E_LOADS; k++) {
-        const int i = threadIdx.x + k * THREADS;
-        const float nu = t.nu[f.luma[k]], e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
+        const int i = threadIdx.x + k * THREADS, row = i / E_WIDE, column = i % E_WIDE;
+        const float e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
+
+        if (i >= E_WIDE * E_HIGH)
+            break;
+        if (!ALONG)
+            t.colour[row][column] = f.colour[k];
+        const float nu = t.nu[(ALONG ? t.colour[row][column] : f.colour[k]) & 255];
 
 #pragma unroll
         for (int c = 0; c < C; c++)
-            if (i < E_WIDE * E_HIGH)
-                t.of.e[c][i / E_WIDE][i % E_WIDE] = within(e[c], c ? nu : 3.5f * nu);
+            t.of.e[c][row][column] = within(e[c], c ? nu : 3.5f * nu);
     }
 }
 
@@ -266,18 +273,19 @@ static __device__ __forceinline__ void light_of(const tile<C> &t, int x, int y, 
 
 /* L, h and G of a cell from C in the place of L. */
 template <int C>
-static __device__ __forceinline__ void shrink_light(const time_job &j, uchar4 colour, float nu,
+static __device__ __forceinline__ void shrink_light(const time_job &j, uint32_t colour, float nu,
                                                     guessed<C> &cell, float tint[C])
 {
     const float noise = cell.nu2 * base_of(cell.m);
     float c2 = 0.0f, keep;
 
     cell.l[0] *= kept(cell.l[0] * cell.l[0], __ldg(&j.noise->in_luma) * noise);
-    cell.part = within(__fdividef(cell.l[0], fmaxf(colour.x - j.zero[0], 16.0f)), 1.0f / 3);
+    cell.part =
+        within(__fdividef(cell.l[0], fmaxf(colour_above(colour, 0, j.zero[0]), 16.0f)), 1.0f / 3);
     tint[0] = cell.l[0];
 #pragma unroll
     for (int c = 1; c < C; c++) {
-        tint[c] = cell.part * ((c == 1 ? colour.y : colour.z) - j.zero[c]);
+        tint[c] = cell.part * colour_above(colour, c, j.zero[c]);
         cell.l[c] -= within(tint[c], nu);
         c2 += NOISE_CHROMA * cell.l[c] * cell.l[c];
     }
@@ -300,13 +308,13 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
         ALONG && t.near[(y - 1 + E_HALO) / BLOCK_CELLS][(x - 1 + E_HALO) / BLOCK_CELLS];
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
     const float e[3] = {cell.x, cell.y, cell.z};
-    const uchar4 colour = t.colour[y][x];
+    const uint32_t colour = t.colour[y - 1 + E_HALO][x - 1 + E_HALO];
     float left[C], mean = 0.0f;
 
     ret.m = frames_of(count);
-    ret.nu2 = t.nu2[colour.x];
+    ret.nu2 = t.nu2[colour & 255];
     light_of<C>(t, x, y, ret.l);
-    shrink_light<C>(j, colour, t.nu[colour.x], ret, left);
+    shrink_light<C>(j, colour, t.nu[colour & 255], ret, left);
 #pragma unroll
     for (int c = 0; c < C; c++) {
         left[c] = e[c] - left[c];
@@ -366,7 +374,7 @@ static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t,
                                                   const fetched &f, guessed<C> ret[CELLS])
 {
     __syncthreads();
-    put_clamped<C>(t, f);
+    put_clamped<C, ALONG>(t, f);
     __syncthreads();
     add_columns<C>(t);
     __syncthreads();
