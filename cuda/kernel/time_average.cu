@@ -8,8 +8,8 @@ static_assert(BLOCKS == WIDE * HIGH / (BLOCK_CELLS * BLOCK_CELLS), "a warp repor
 
 /* --- the mean --- */
 
-/* What is averaged in a cell: H = x - (x - P) n' / (n' + 1), in stored steps, as sums of x, both
- * guesses and the light of both together. */
+/* What is averaged in a cell: H = x - (x - P') n' / (n' + 1), in stored steps, as sums of x, both
+ * guesses, and a number that has the light of both together, -g K of chroma and what rounds. */
 struct mixed {
     float n, of_x, of_still[2], of_moved[2], light[3]; /* [1]: of chroma */
 };
@@ -327,8 +327,10 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
     const bool moves = __syncthreads_or(find_moving<C>(j, t)), changes = j.goes_on && is_new(j);
     fetched at_rest;
 
-    if (changes)
+    if (changes) {
         at_rest = fetch<C, false>(j, t, cx - tile_x() + 1, cy - tile_y() + 1);
+        add_colours<C>(t, at_rest);
+    }
     if (changes && moves)
         find_near<C>(t);
     wait_for_before();

@@ -41,6 +41,7 @@ template <int C> struct tile {
     float column[C][L_HIGH][E_WIDE];    /* sums over 7 rows */
     float nu2[256], nu[256];            /* by luma */
     uint32_t colour[E_HIGH][E_WIDE];    /* of the frame: see colour_at() */
+    uint2 around[L_HIGH][L_WIDE];       /* sums of 7x7 of these: luma, and both chroma in halves */
     bool moves[MOVES_HIGH][MOVES_WIDE]; /* whether a block does */
     bool near[NEAR_HIGH][NEAR_WIDE];    /* blocks in which or beside which something moves */
     uint32_t counted[BLOCKS];           /* of each block */
@@ -90,7 +91,7 @@ static __device__ __forceinline__ uint32_t colour_at(const time_job &j, int cx, 
     return ret;
 }
 
-/* A component of it less @zero. */
+/* A component of it less its @zero. */
 static __device__ __forceinline__ float colour_above(uint32_t colour, int component, float zero)
 {
     const uint32_t mantissa = __byte_perm(colour, 0x4b000000, LOW_BYTE + uint32_t(component));
@@ -199,8 +200,7 @@ static __device__ __forceinline__ float within(float v, float most)
     return fminf(fmaxf(v, -most), most);
 }
 
-template <int C, bool ALONG>
-static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
+template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
 {
 #pragma unroll
     for (int k = 0; k < E_LOADS; k++) {
@@ -209,9 +209,7 @@ static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
 
         if (i >= E_WIDE * E_HIGH)
             break;
-        if (!ALONG)
-            t.colour[row][column] = f.colour[k];
-        const float nu = t.nu[(ALONG ? t.colour[row][column] : f.colour[k]) & 255];
+        const float nu = t.nu[t.colour[row][column] & 255];
 
 #pragma unroll
         for (int c = 0; c < C; c++)
@@ -236,6 +234,55 @@ template <int C> static __device__ __forceinline__ void add_columns(tile<C> &t)
             t.column[c][from + k][column] = sum;
             sum -= value[k % BOX];
         }
+    }
+}
+
+static __device__ __forceinline__ uint32_t summand(uint32_t colour, int word)
+{
+    return word ? (colour >> 8 & 255) | (colour & 0xff0000) : colour & 255;
+}
+
+/* Keeps the colours of a frame and sums them up, while there is nothing else in the tile. */
+template <int C> static __device__ __forceinline__ void add_colours(tile<C> &t, const fetched &f)
+{
+    uint32_t(*const column)[L_HIGH][E_WIDE] =
+        reinterpret_cast<uint32_t(*)[L_HIGH][E_WIDE]>(t.column);
+
+#pragma unroll
+    for (int k = 0; k < E_LOADS; k++) {
+        const int i = threadIdx.x + k * THREADS;
+
+        if (i < E_WIDE * E_HIGH)
+            t.colour[i / E_WIDE][i % E_WIDE] = f.colour[k];
+    }
+    if (C == 1)
+        return;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 4 * E_WIDE; i += THREADS) {
+        const int word = i / E_WIDE % 2, x = i % E_WIDE, from = i / (2 * E_WIDE) * STRIP;
+        uint32_t value[BOX], sum = 0;
+
+#pragma unroll
+        for (int k = 0; k < BOX - 1; k++)
+            sum += value[k] = summand(t.colour[from + k][x], word);
+#pragma unroll
+        for (int k = 0; k < STRIP; k++) {
+            sum += value[(k + BOX - 1) % BOX] = summand(t.colour[from + k + BOX - 1][x], word);
+            column[word][from + k][x] = sum;
+            sum -= value[k % BOX];
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < L_WIDE * L_HIGH; i += THREADS) {
+        const int x = i % L_WIDE, y = i / L_WIDE;
+        uint2 sum = {0, 0};
+
+#pragma unroll
+        for (int k = 0; k < BOX; k++) {
+            sum.x += column[0][y][x + k];
+            sum.y += column[1][y][x + k];
+        }
+        t.around[y][x] = sum;
     }
 }
 
@@ -271,22 +318,28 @@ static __device__ __forceinline__ void light_of(const tile<C> &t, int x, int y, 
     }
 }
 
-/* L, h and G of a cell from C in the place of L. */
+/* L, h and G of a cell from C in the place of L; @part_of_x[0]: L of luma, the others G. */
 template <int C>
-static __device__ __forceinline__ void shrink_light(const time_job &j, uint32_t colour, float nu,
-                                                    guessed<C> &cell, float tint[C])
+static __device__ __forceinline__ void shrink_light(const time_job &j, uint32_t colour,
+                                                    uint2 around, float nu, guessed<C> &cell,
+                                                    float part_of_x[C])
 {
-    const float noise = cell.nu2 * base_of(cell.m);
+    const float noise = cell.nu2 * base_of(cell.m), share = 1.0f / (BOX * BOX);
+    const float chroma[2] = {share * number(around.y, LOW_HALF),
+                             share * number(around.y, HIGH_HALF)};
     float c2 = 0.0f, keep;
 
     cell.l[0] *= kept(cell.l[0] * cell.l[0], __ldg(&j.noise->in_luma) * noise);
-    cell.part =
-        within(__fdividef(cell.l[0], fmaxf(colour_above(colour, 0, j.zero[0]), 16.0f)), 1.0f / 3);
-    tint[0] = cell.l[0];
+    part_of_x[0] = cell.l[0];
+    if (C == 1)
+        return;
+    const float bright = share * number(around.x, LOW_HALF) - j.zero[0];
+
+    cell.part = within(__fdividef(cell.l[0], fmaxf(bright, 16.0f)), 1.0f / 3);
 #pragma unroll
     for (int c = 1; c < C; c++) {
-        tint[c] = cell.part * colour_above(colour, c, j.zero[c]);
-        cell.l[c] -= within(tint[c], nu);
+        part_of_x[c] = cell.part * colour_above(colour, c, j.zero[c]);
+        cell.l[c] -= within(cell.part * (chroma[c - 1] - j.zero[c]), nu);
         c2 += NOISE_CHROMA * cell.l[c] * cell.l[c];
     }
     keep = kept(c2, __ldg(&j.noise->in_chroma) * noise);
@@ -309,15 +362,15 @@ static __device__ __forceinline__ void take_light(const time_job &j, tile<C> &t,
     const float4 cell = load_cell(near ? j.moved : j.still, s, cx, cy);
     const float e[3] = {cell.x, cell.y, cell.z};
     const uint32_t colour = t.colour[y - 1 + E_HALO][x - 1 + E_HALO];
-    float left[C], mean = 0.0f;
+    float part_of_x[C], left[C], mean = 0.0f;
 
     ret.m = frames_of(count);
     ret.nu2 = t.nu2[colour & 255];
     light_of<C>(t, x, y, ret.l);
-    shrink_light<C>(j, colour, t.nu[colour & 255], ret, left);
+    shrink_light<C>(j, colour, t.around[y][x], t.nu[colour & 255], ret, part_of_x);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        left[c] = e[c] - left[c];
+        left[c] = e[c] - part_of_x[c];
         mean += (c ? NOISE_CHROMA : 1.0f) * e[c] * e[c];
     }
     if (cx == tile_x() - 1 + x && cy == tile_y() - 1 + y) {
@@ -374,7 +427,7 @@ static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t,
                                                   const fetched &f, guessed<C> ret[CELLS])
 {
     __syncthreads();
-    put_clamped<C, ALONG>(t, f);
+    put_clamped<C>(t, f);
     __syncthreads();
     add_columns<C>(t);
     __syncthreads();

@@ -90,6 +90,7 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
 {
     const double moved_x = x - t * c->speed[0], moved_y = y - t * c->speed[1];
     const double left = c->shape.width / 4.0, top = c->shape.height / 4.0;
+    const double dark = component ? 128.0 : 16.0;
 
     switch (c->content) {
     case CONTENT_PAN:
@@ -103,7 +104,7 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
             return 180.0;
         return 100.0 + (component ? 0.0 : 8.0 * (((int)x + (int)y + t) % 2));
     case CONTENT_LIGHT:
-        return texture(x, y, component) + (component ? 0.0 : 1.7 * t);
+        return dark + (texture(x, y, component) - dark) * (1.0 + 0.02 * t);
     default:
         return texture(x, y, component);
     }

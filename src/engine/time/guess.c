@@ -10,9 +10,10 @@
 
 bool guess_alloc(struct guess *g, const struct frame *f)
 {
-    struct field *const by_cell[] = {&g->m,    &g->mean[0], &g->mean[1], &g->mean[2], &g->l[0],
-                                     &g->l[1], &g->l[2],    &g->part,    &g->tint[0], &g->tint[1],
-                                     &g->d,    &g->r,       &g->n};
+    struct field *const by_cell[] = {&g->m,       &g->mean[0], &g->mean[1], &g->mean[2],
+                                     &g->l[0],    &g->l[1],    &g->l[2],    &g->part,
+                                     &g->tint[0], &g->tint[1], &g->box[0],  &g->box[1],
+                                     &g->box[2],  &g->d,       &g->r,       &g->n};
     const struct format_info *info = &format_table[f->format];
     bool made = true;
 
@@ -37,6 +38,7 @@ void guess_free(struct guess *g)
         field_free(&g->e[i]);
         field_free(&g->mean[i]);
         field_free(&g->l[i]);
+        field_free(&g->box[i]);
     }
     field_free(&g->part);
     field_free(&g->tint[0]);
@@ -244,32 +246,49 @@ static void clamp_means(struct guess *g, const struct guess_input *in, int compo
                 within(*field_at(&g->mean[component], x, y), clamp_of(in, component, x, y));
 }
 
-/* L of luma at one cell from C in its place, h and G. */
-static void find_part(struct guess *g, const struct guess_input *in, int x, int y, double in_luma)
+/* y - K or c - K of a cell. */
+static double colour_of(const struct frame *f, int component, int cx, int cy)
 {
-    const struct format_info *info = &format_table[in->x->format];
-    const double bright = guess_brightness(in->x, x, y) - colour_zero(in->x->colour, 0);
-    double *luma = field_at(&g->l[0], x, y), part;
+    const struct format_info *info = &format_table[f->format];
+    const int zero = colour_zero(f->colour, component);
 
-    *luma *= kept(square(*luma), in_luma);
-    part = within(*luma / fmax(bright, 16.0), 1.0 / 3.0);
-    *field_at(&g->part, x, y) = part;
-    for (int c = 1; c < info->components; c++) {
-        const int chroma = frame_byte(in->x, c, 2 * x >> info->hshift, 2 * y >> info->vshift);
+    if (!component)
+        return guess_brightness(f, cx, cy) - zero;
+    return frame_byte(f, component, 2 * cx >> info->hshift, 2 * cy >> info->vshift) - zero;
+}
 
-        *field_at(&g->tint[c - 1], x, y) = part * (chroma - colour_zero(in->x->colour, c));
+/* The means of those around each cell. */
+static void find_colours(struct guess *g, const struct frame *f)
+{
+    for (int c = 0; c < format_table[f->format].components; c++) {
+        for (int y = 0; y < g->m.height; y++)
+            for (int x = 0; x < g->m.width; x++)
+                *field_at(&g->box[c], x, y) = colour_of(f, c, x, y);
+        field_box(&g->box[c], 3);
     }
 }
 
-/* L of chroma at one cell, from C in its place and G. */
+/* L of luma at one cell from C in its place, h and G. */
+static void find_part(struct guess *g, const struct guess_input *in, int x, int y, double in_luma)
+{
+    double *luma = field_at(&g->l[0], x, y), part;
+
+    *luma *= kept(square(*luma), in_luma);
+    part = within(*luma / fmax(*field_at(&g->box[0], x, y), 16.0), 1.0 / 3.0);
+    *field_at(&g->part, x, y) = part;
+    for (int c = 1; c < format_table[in->x->format].components; c++)
+        *field_at(&g->tint[c - 1], x, y) = part * colour_of(in->x, c, x, y);
+}
+
+/* L of chroma at one cell, from C in its place and h. */
 static void shrink_chroma(struct guess *g, const struct guess_input *in, int x, int y,
                           double in_chroma)
 {
     double *u = field_at(&g->l[1], x, y), *v = field_at(&g->l[2], x, y), keep;
-    const double most = clamp_of(in, 1, x, y);
+    const double most = clamp_of(in, 1, x, y), part = *field_at(&g->part, x, y);
 
-    *u -= within(*field_at(&g->tint[0], x, y), most);
-    *v -= within(*field_at(&g->tint[1], x, y), most);
+    *u -= within(part * *field_at(&g->box[1], x, y), most);
+    *v -= within(part * *field_at(&g->box[2], x, y), most);
     keep = kept(NOISE_CHROMA * (square(*u) + square(*v)), in_chroma);
     *u *= keep;
     *v *= keep;
@@ -285,6 +304,7 @@ static void find_light(struct guess *g, const struct guess_input *in)
         clamp_means(g, in, c);
         field_box(&g->l[c], 3);
     }
+    find_colours(g, in->x);
     for (int y = 0; y < g->m.height; y++)
         for (int x = 0; x < g->m.width; x++) {
             const double noise = *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y));

@@ -31,9 +31,10 @@ uint8_t *film_at(const struct frame *f, int component, int x, int y)
 double film_clean(const struct film *f, int c, int x, int y)
 {
     const int zero = colour_zero(f->frame.colour, c);
+    const int stripe = zero + (x / 8 % 2 ? f->stripes : -f->stripes);
+    const int level = c == 1 && f->stripes ? stripe : 100 + x / 2 + y / 3;
 
-    return zero + (100 + x / 2 + y / 3 - zero) * (1.0 + f->brighter / 100.0) +
-           (c == 1 ? f->bluer : 0);
+    return zero + (level - zero) * (1.0 + f->brighter / 100.0) + (c == 1 ? f->bluer : 0);
 }
 
 void film_paint_component(struct film *f, int c, int noise, int light)

@@ -17,6 +17,7 @@ struct film {
     int frames;          /* of the mean, at most */
     bool no_search;      /* for motion */
     int brighter, bluer; /* light by this many percent, and U by this many levels */
+    int stripes;         /* how far U of stripes is from neutral, if not 0 */
 };
 
 void film_open(struct film *f, enum frame_format format, int frames);

@@ -62,7 +62,7 @@ struct mean_guess {
     MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` */
     MEAN_CELL_LINE(float, light[2][3]);     /* L */
     MEAN_CELL_LINE(float, part[2]);         /* h */
-    MEAN_CELL_LINE(float, fit[4]);          /* |W (E - L)|^2 over 3 columns */
+    MEAN_CELL_LINE(float, fit[4]);          /* what D is the mean of, over 3 columns */
     MEAN_SAMPLE_LINE(uint16_t, p[3][32]);   /* P along the motion, as levels are */
     MEAN_CELL_LINE(uint8_t, m[16]);         /* n there */
     MEAN_CELL_LINE(float, frames[4]);       /* m */
@@ -82,14 +82,16 @@ struct mean_scratch {
      * these blocks depend on. */
     uint64_t moves[8], near[MEAN_STAGES][8];
     struct mean_tiles some, others;
-    /* Rings of what the frame has in cells: nu2, 1 / max(y - K, 16), and c - K of both chroma. */
+    /* Rings of what the frame has in cells: nu2, nu, and y - K and c - K. */
     MEAN_CELL_LINE(float, noise[16]);
-    MEAN_CELL_LINE(float, per_level[16]);
-    MEAN_CELL_LINE(float, chroma[16][2]);
+    MEAN_CELL_LINE(float, nu[16]);
+    MEAN_CELL_LINE(float, colour[16][3]);
+    MEAN_CELL_LINE(float, colour_sum[3]); /* over 7 rows: whole numbers */
     /* Rows at work: */
-    MEAN_CELL_LINE(float, slack); /* s along the motion */
-    MEAN_CELL_LINE(float, bias);  /* b */
-    MEAN_CELL_LINE(float, nu);    /* in 1/128 */
+    MEAN_CELL_LINE(float, around[3]); /* box7 of `colour` */
+    MEAN_CELL_LINE(float, per_level); /* 1 / max(that of y, 16) */
+    MEAN_CELL_LINE(float, slack);     /* s along the motion */
+    MEAN_CELL_LINE(float, bias);      /* b */
     MEAN_CELL_LINE(float, line);
     MEAN_CELL_LINE(float, f);
     /* What makes H of x and P (mean_store_row()), by cells and by pairs of samples: */

@@ -239,42 +239,37 @@ static inline void mean_make_noise(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
     const uint8_t *bright = mean_brightness_row(j, row);
-    float *restrict noise = j->scratch->noise[row & 15], *restrict nu = j->scratch->nu;
+    float *restrict noise = j->scratch->noise[row & 15], *restrict nu = j->scratch->nu[row & 15];
 
     for (int i = MEAN_FROM; i < end; i++)
         noise[i] = j->variance[bright[i]];
     for (int i = MEAN_FROM; i < end; i++)
-        nu[i] = 128.0F * sqrtf(noise[i]);
+        nu[i] = sqrtf(noise[i]);
 }
 
-MEAN_INLINE void mean_take_chroma(float *restrict to, const uint8_t *restrict from, float neutral,
+MEAN_INLINE void mean_take_colour(float *restrict to, const uint8_t *restrict from, int neutral,
                                   int end, const int per)
 {
+    const float zero = (float)neutral;
+
     for (int i = MEAN_FROM; i < end; i++)
-        to[i] = (float)from[per * i] - neutral;
+        to[i] = (float)from[per * i] - zero;
 }
 
-/* What G is made of, of row @row. */
+/* y - K and c - K of row @row. */
 static inline void mean_make_colours(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
-    const float black = (float)j->neutral[0];
-    const uint8_t *bright = mean_brightness_row(j, row);
-    float *restrict per_level = j->scratch->per_level[row & 15];
+    float(*to)[MEAN_LINE] = j->scratch->colour[row & 15];
 
-    for (int i = MEAN_FROM; i < end; i++) {
-        const float above = (float)bright[i] - black;
-
-        per_level[i] = 1.0F / (above > 16.0F ? above : 16.0F);
-    }
+    mean_take_colour(to[0], mean_brightness_row(j, row), j->neutral[0], end, 1);
     for (int c = 1; c < format_table[j->x.format].components; c++) {
         const uint8_t *from = mean_raw_row(j, c, 2 * row >> mean_vshift(j, c));
-        float *to = j->scratch->chroma[row & 15][c - 1];
 
         if (mean_hshift(j, c))
-            mean_take_chroma(to, from, (float)j->neutral[c], end, 1);
+            mean_take_colour(to[c], from, j->neutral[c], end, 1);
         else
-            mean_take_chroma(to, from, (float)j->neutral[c], end, 2);
+            mean_take_colour(to[c], from, j->neutral[c], end, 2);
     }
 }
 
@@ -285,7 +280,7 @@ MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e, const
 {
     MEAN_COLUMNS(tiles)
     {
-        const float end = most * nu[i], v = 128.0F * e[i], low = v > -end ? v : -end;
+        const float end = 128.0F * most * nu[i], v = 128.0F * e[i], low = v > -end ? v : -end;
         const float clamped = low < end ? low : end;
 
         to[i] = (int16_t)((int32_t)(clamped + 32768.5F) - 32768);
@@ -318,5 +313,6 @@ MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g,
     mean_pad_cells(j, square, 1);
     mean_box3(g->rest[row & 7], square, tiles);
     for (int c = 0; c < components; c++)
-        mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->nu, c ? 1.0F : 3.5F, tiles);
+        mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->nu[row & 15], c ? 1.0F : 3.5F,
+                   tiles);
 }

@@ -50,6 +50,59 @@ MEAN_INLINE void mean_box7(float *restrict to, const int32_t *sum, struct mean_p
     }
 }
 
+MEAN_INLINE void mean_exchange_colours(float *restrict sum, const float *restrict in,
+                                       const float *restrict out, struct mean_parts all)
+{
+    MEAN_COLUMNS(all) sum[i] += in[i] - out[i];
+}
+
+MEAN_INLINE void mean_add_colours(float *restrict sum, const float *restrict in,
+                                  struct mean_parts all)
+{
+    MEAN_COLUMNS(all) sum[i] += in[i];
+}
+
+MEAN_INLINE void mean_box7_colours(float *restrict to, const float *restrict sum,
+                                   struct mean_parts all)
+{
+    MEAN_COLUMNS(all)
+    {
+        const float left = sum[i - 3] + sum[i - 2] + sum[i - 1];
+        const float right = sum[i + 1] + sum[i + 2] + sum[i + 3];
+
+        to[i] = (left + sum[i] + right) * (1.0F / 49.0F);
+    }
+}
+
+/* 1 / max(y - K, 16) */
+MEAN_INLINE void mean_invert(float *restrict to, const float *restrict bright,
+                             struct mean_parts all)
+{
+    MEAN_COLUMNS(all) to[i] = 1.0F / (bright[i] > 16.0F ? bright[i] : 16.0F);
+}
+
+/* The colours around row @row; @fresh: sums begin. */
+static inline void mean_look_around(const struct mean_job *j, int row, bool fresh)
+{
+    const int rows = mean_rows(j);
+    const int out = frame_nearest(row - 4, rows), in = frame_nearest(row + 3, rows);
+    const struct mean_parts all = mean_all(j);
+    struct mean_scratch *w = j->scratch;
+
+    for (int c = 0; c < format_table[j->x.format].components; c++) {
+        if (fresh)
+            memset(w->colour_sum[c], 0, sizeof(w->colour_sum[c]));
+        else
+            mean_exchange_colours(w->colour_sum[c], w->colour[in & 15][c], w->colour[out & 15][c],
+                                  all);
+        for (int y = row - 3; y <= row + 3 && fresh; y++)
+            mean_add_colours(w->colour_sum[c], w->colour[frame_nearest(y, rows) & 15][c], all);
+        mean_pad_cells(j, w->colour_sum[c], 3);
+        mean_box7_colours(w->around[c], w->colour_sum[c], all);
+    }
+    mean_invert(w->per_level, w->around[0], all);
+}
+
 /* m, from how it is stored. */
 static inline void mean_make_frames(float *restrict to, const uint8_t *restrict m, int end)
 {
@@ -92,18 +145,20 @@ MEAN_INLINE void mean_take_part(float *restrict part, const float *restrict ligh
     MEAN_COLUMNS(tiles) part[i] = mean_within(light[i] * per_level[i], 1.0F / 3.0F);
 }
 
-/* L of chroma likewise; @u, @v: c - K. */
+/* L of chroma likewise; @u, @v: means of c - K. */
 MEAN_INLINE void mean_take_tint(float *restrict light_u, float *restrict light_v, float in_chroma,
                                 const float *restrict part, const float *restrict u,
-                                const float *restrict v, const float *restrict noise,
+                                const float *restrict v, const float *restrict nu,
                                 const float *restrict m, struct mean_parts tiles)
 {
+    const float in_square = in_chroma / NOISE_CHROMA;
+
     MEAN_COLUMNS(tiles)
     {
-        const float frames = m[i] > 0.5F ? m[i] : 0.5F, nu = sqrtf(noise[i]);
-        const float a = light_u[i] - mean_within(part[i] * u[i], nu);
-        const float b = light_v[i] - mean_within(part[i] * v[i], nu);
-        const float keep = mean_kept(a * a + b * b, in_chroma / NOISE_CHROMA * noise[i], frames);
+        const float frames = m[i] > 0.5F ? m[i] : 0.5F;
+        const float a = light_u[i] - mean_within(part[i] * u[i], nu[i]);
+        const float b = light_v[i] - mean_within(part[i] * v[i], nu[i]);
+        const float keep = mean_kept(a * a + b * b, in_square * nu[i] * nu[i], frames);
 
         light_u[i] = a * keep;
         light_v[i] = b * keep;
@@ -150,14 +205,15 @@ MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, i
     float(*light)[MEAN_LINE] = g->light[row & 1], (*mean)[MEAN_LINE] = g->mean[row & 3];
     float *part = g->part[row & 1], *fit = j->scratch->line;
     const float *noise = w->noise[row & 15], *m = g->frames[row & 3];
-    const float *u = w->chroma[row & 15][0], *v = w->chroma[row & 15][1];
+    const float *u = w->colour[row & 15][1], *v = w->colour[row & 15][2];
 
     for (int c = 0; c < components; c++)
         mean_box7(light[c], g->sum[c], tiles);
     mean_take_light(light[0], j->in_luma, noise, m, tiles);
     if (components == 3) {
-        mean_take_part(part, light[0], w->per_level[row & 15], tiles);
-        mean_take_tint(light[1], light[2], j->in_chroma, part, u, v, noise, m, tiles);
+        mean_take_part(part, light[0], w->per_level, tiles);
+        mean_take_tint(light[1], light[2], j->in_chroma, part, w->around[1], w->around[2],
+                       w->nu[row & 15], m, tiles);
         mean_misfit(fit, j->white, mean, light[0], part, u, v, tiles);
     } else {
         mean_misfit_grey(fit, j->white.y, mean[0], light[0], tiles);
@@ -185,6 +241,8 @@ static inline void mean_make_still_fit(const struct mean_job *j, int row)
     const struct mean_parts all = mean_all(j), none = {0, all.width, all.at};
 
     mean_make_frames(g->frames[row & 3], mean_m_row(j, g, row), mean_end(j));
+    if (format_table[j->x.format].components > 1)
+        mean_look_around(j, row, !g->summed);
     mean_sum_rows(j, g, row, g->summed ? all : none, g->summed ? none : all);
     g->summed = UINT64_MAX; /* all */
     mean_make_fit(j, g, row, all);

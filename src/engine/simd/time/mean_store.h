@@ -122,8 +122,8 @@ struct mean_mixture {
     int16_t neutral;                     /* K, as levels are */
 };
 
-/* H = x + keep (P - x) + light, in 0..LEVELS_MOST: x itself where nothing is kept. Light of @chroma
- * has gain (P - K) too. @x: bytes, or @words. */
+/* H = x + keep (P - x) + light, and of @chroma + gain (P - K), in 0..LEVELS_MOST: x itself where
+ * nothing is kept. @x: bytes, or @words. */
 MEAN_INLINE void mean_store_row(uint16_t *restrict to, const void *restrict x,
                                 const struct mean_mixture *from, int n, const bool moved,
                                 const bool words, const bool chroma)
@@ -215,8 +215,9 @@ MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts m
                       (j->right - j->left) / 2);
     mean_make_keep(keep, w->keep, w->still.n, mean_all(j));
     mean_double(w->keep_pairs, w->keep, mean_all(j));
-    mean_make_gain(w->gain, w->still.part[y & 1], keep, mean_all(j));
-    if (!mean_hshift(j, components - 1))
+    if (components > 1)
+        mean_make_gain(w->gain, w->still.part[y & 1], keep, mean_all(j));
+    if (components > 1 && !mean_hshift(j, 1))
         mean_double(w->gain_pairs, w->gain, mean_all(j));
     for (int c = 0; c < components; c++) {
         mean_make_light(w->light[c], light[c], keep, mean_all(j));
