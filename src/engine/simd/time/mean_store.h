@@ -77,14 +77,16 @@ MEAN_INLINE void mean_make_blend(int16_t *restrict to, const float *restrict f,
     }
 }
 
-/* What is kept of L, in 1/128. */
+/* What is kept of L, in 1/128, at most @most. */
 MEAN_INLINE void mean_make_light(int16_t *restrict to, const float *restrict light,
-                                 const float *restrict keep, struct mean_parts tiles)
+                                 const float *restrict keep, int32_t most, struct mean_parts tiles)
 {
+    const int32_t least_v = 32768 - most, most_v = 32768 + most;
+
     MEAN_COLUMNS(tiles)
     {
-        const int32_t v = (int32_t)(light[i] * keep[i] * 128.0F + 32768.5F), low = v > 1 ? v : 1;
-        const int32_t clamped = low < 65535 ? low : 65535;
+        const int32_t v = (int32_t)(light[i] * keep[i] * 128.0F + 32768.5F);
+        const int32_t low = v > least_v ? v : least_v, clamped = low < most_v ? low : most_v;
 
         to[i] = (int16_t)(clamped - 32768);
     }
@@ -220,7 +222,8 @@ MEAN_INLINE void mean_store(const struct mean_job *j, int y, struct mean_parts m
     if (components > 1 && !mean_hshift(j, 1))
         mean_double(w->gain_pairs, w->gain, mean_all(j));
     for (int c = 0; c < components; c++) {
-        mean_make_light(w->light[c], light[c], keep, mean_all(j));
+        /* That of chroma leaves room in 16 bits for g (P - K). */
+        mean_make_light(w->light[c], light[c], keep, c ? 16383 : 32767, mean_all(j));
         if (!mean_hshift(j, c))
             mean_double(w->light_pairs[c], w->light[c], mean_all(j));
         mean_store_component(j, c, y, moved.n > 0);
