@@ -5,7 +5,8 @@
  * have one vector. Light needs E four cells beyond the tile, what it leaves one. Outside of the
  * picture each of these repeats its own nearest cell. The squares take the place of E once that is
  * added up. Cells outside are computed from the nearest ones too, but never stored, so that loads
- * need not wait for each other. */
+ * need not wait for each other. The frame's colours are added up before the noise is known, where
+ * sums of E will be. */
 #include "cuda/kernel/time_device.cuh"
 #include "filter/mean_count.h"
 

@@ -26,12 +26,14 @@
  *          h   = L_Y / max(box7 of (y - K), 16), at most 1/3 either way: the part of x that the
  *                change makes; y: the rounded mean luma of x in a cell, K: colour_zero()
  *          G   = h (c - K) for each of U, V, or B', R'; c: that of x at a cell's upper left sample
- *          L   = S max(0, 1 - T nu2 base / |S|^2) of both, S = C - (h box7 of (c - K), clamped to
- * +-nu), T = noise_chroma_light() D = (box3 of |W (E_Y - L_Y, E - G)|^2) / nu2 R = rho D + (box3 of
- * the cell's mean |e|^2 less |E|^2) / nu2 s = 1 where v has a fraction, else noise_slack(rho) n' =
- * 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0 What changes in
- * chroma alone may be something as bright that moves: D takes it for that, and P' follows it all
- * the same.
+ *          S   = C - (h box7 of (c - K), clamped to +-nu)
+ *          L   = S max(0, 1 - T nu2 base / |S|^2) of both,  T = noise_chroma_light()
+ *          D   = (box3 of |W (E_Y - L_Y, E - G)|^2) / nu2
+ *          R   = rho D + (box3 of the cell's mean |e|^2 less |E|^2) / nu2
+ *          s   = 1 where v has a fraction, else noise_slack(rho)
+ *          n'  = 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0
+ *      What changes in chroma alone may be something as bright that moves: D takes it for that,
+ *      and P' follows it all the same.
  *   3. Mix: f = 1 / (1 + exp(4 (D_1 - D_0) + 2 (R_1 - R_0) + b)), 0 if m_1 = 0 or v = 0;
  *      b = 0 where motion_is_far(), else 2; P = P_0 + f (P_1 - P_0), L, h and n' likewise.
  *      P' = P + L of luma, P + L + g (P - K) of chroma, where g = h / (1 - h) is of P what h is of

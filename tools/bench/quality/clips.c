@@ -426,6 +426,54 @@ static struct rgb market(double x, double y, int t)
                  box(wx - 320, wy - 20 - wave / 2.0, 720, 92 + wave));
 }
 
+/* A row of houses with windows, some of which are open. */
+static struct rgb houses(struct rgb c, double x, double y)
+{
+    const int house = (int)floor(x / 96.0), storey = (int)floor((y - 90.0) / 44.0);
+    const double hx = x - 96.0 * house - 48.0, sy = y - 90.0 - 44.0 * storey - 22.0;
+    const double px = fabs(hx) - 22.0;
+    struct rgb wall = colour(165 + 45 * hash(house, 0, 131), 140 + 35 * hash(house, 1, 131),
+                             115 + 35 * hash(house, 2, 131));
+
+    if (y < 70.0 + 12.0 * fabs(hash(house, 3, 131)) || y > 270.0)
+        return c;
+    wall = lit(wall, 5.0 * rough(x, y, 9, 2, 132));
+    wall = blend(wall, colour(225, 222, 215), box(px, sy, 26, 34));
+    return blend(wall, lit(colour(70, 82, 95), 30.0 * hash(house, storey, 133)),
+                 box(px, sy, 20, 28));
+}
+
+/* From a window: leaves in the wind, a van with letters on it, somebody on a bicycle, and a sun
+ * that comes out and goes, by which all is warmer. */
+static struct rgb from_window(double x, double y, int t)
+{
+    const double sun = 0.5 + 0.5 * sin(0.16 * t), van = x + 150.0 - 11.0 * t,
+                 bike = x - 640.0 + 6.5 * t;
+    const double sway = 3.0 * sin(0.45 * t + y / 40.0) + 1.2 * sin(1.1 * t + x / 25.0);
+    const double leaf = rough(x + sway, y, 8, 3, 134);
+    const double letters = value(van, floor(y / 16.0) * 16.0, 6, 135);
+    const double gain[3] = {0.86 + 0.16 * sun, 0.88 + 0.13 * sun, 0.92 + 0.07 * sun};
+    struct rgb c = lit(colour(150, 175, 205), 20.0 * rough(x - 0.7 * t, y, 80, 3, 136));
+
+    c = houses(c, x, y);
+    c = blend(c, lit(colour(105, 104, 102), 6.0 * rough(x, y, 5, 2, 137)),
+              box(x - 320, y - 320, 660, 100));
+    c = blend(c, colour(46, 90, 150), box(van, y - 250, 190, 90));
+    if (letters > 0.1)
+        c = blend(c, colour(230, 225, 120), box(van, y - 240, 150, 14));
+    c = blend(c, colour(35, 35, 38),
+              ellipse(van + 60, y - 297, 17, 17) + ellipse(van - 60, y - 297, 17, 17));
+    c = blend(c, colour(172, 82, 74), ellipse(bike, y - 262, 15, 34));
+    c = blend(c, colour(196, 150, 128), ellipse(bike, y - 220, 9, 11));
+    c = blend(c, colour(60, 60, 62),
+              ellipse(bike - 20, y - 305, 15, 15) + ellipse(bike + 20, y - 305, 15, 15));
+    if (hypot(x - 40.0, (y - 90.0) * 1.2) < 150.0 + 40.0 * leaf)
+        c = lit(colour(70, 105, 50), 55.0 * leaf);
+    for (int i = 0; i < 3; i++)
+        c.v[i] = fmin(c.v[i] * gain[i], 255.0);
+    return c;
+}
+
 const struct clip clip_table[] = {
     {"aside", aside},
     {"talk", talk},
@@ -443,5 +491,6 @@ const struct clip clip_table[] = {
     {"desk", desk},
     {"lesson", lesson},
     {"market", market},
+    {"window", from_window},
     {NULL, NULL},
 };
