@@ -78,7 +78,7 @@ static __device__ __forceinline__ int luma_at(const time_job &j, int cx, int cy)
     return (__ldg(j.now.level[1] + cy * j.shape.level_stride[1] + cx) + 2) >> 2;
 }
 
-/* What light needs of a cell: its luma, and chroma of its first sample, in a byte each. */
+/* What light needs of a cell: its luma, and chroma of its upper left sample, in a byte each. */
 template <int C>
 static __device__ __forceinline__ uint32_t colour_at(const time_job &j, int cx, int cy)
 {

@@ -10,10 +10,9 @@
 
 bool guess_alloc(struct guess *g, const struct frame *f)
 {
-    struct field *const by_cell[] = {&g->m,       &g->mean[0], &g->mean[1], &g->mean[2],
-                                     &g->l[0],    &g->l[1],    &g->l[2],    &g->part,
-                                     &g->tint[0], &g->tint[1], &g->box[0],  &g->box[1],
-                                     &g->box[2],  &g->d,       &g->r,       &g->n};
+    struct field *const by_cell[] = {&g->m,      &g->mean[0], &g->mean[1], &g->mean[2], &g->l[0],
+                                     &g->l[1],   &g->l[2],    &g->part,    &g->box[0],  &g->box[1],
+                                     &g->box[2], &g->d,       &g->r,       &g->n};
     const struct format_info *info = &format_table[f->format];
     bool made = true;
 
@@ -41,8 +40,6 @@ void guess_free(struct guess *g)
         field_free(&g->box[i]);
     }
     field_free(&g->part);
-    field_free(&g->tint[0]);
-    field_free(&g->tint[1]);
     field_free(&g->m);
     field_free(&g->d);
     field_free(&g->r);
@@ -268,16 +265,13 @@ static void find_colours(struct guess *g, const struct frame *f)
     }
 }
 
-/* L of luma at one cell from C in its place, h and G. */
-static void find_part(struct guess *g, const struct guess_input *in, int x, int y, double in_luma)
+/* L of luma at one cell from C in its place, and h. */
+static void find_part(struct guess *g, int x, int y, double in_luma)
 {
-    double *luma = field_at(&g->l[0], x, y), part;
+    double *luma = field_at(&g->l[0], x, y);
 
     *luma *= kept(square(*luma), in_luma);
-    part = within(*luma / fmax(*field_at(&g->box[0], x, y), 16.0), 1.0 / 3.0);
-    *field_at(&g->part, x, y) = part;
-    for (int c = 1; c < format_table[in->x->format].components; c++)
-        *field_at(&g->tint[c - 1], x, y) = part * colour_of(in->x, c, x, y);
+    *field_at(&g->part, x, y) = within(*luma / fmax(*field_at(&g->box[0], x, y), 16.0), 1.0 / 3.0);
 }
 
 /* L of chroma at one cell, from C in its place and h. */
@@ -309,7 +303,7 @@ static void find_light(struct guess *g, const struct guess_input *in)
         for (int x = 0; x < g->m.width; x++) {
             const double noise = *field_at(in->nu2, x, y) * base_of(*field_at(&g->m, x, y));
 
-            find_part(g, in, x, y, in_luma * noise);
+            find_part(g, x, y, in_luma * noise);
             if (!grey)
                 shrink_chroma(g, in, x, y, in_chroma * noise);
         }
@@ -330,10 +324,11 @@ static void compare(struct guess *g, const struct guess_input *in)
 
     for (int y = 0; y < g->d.height; y++)
         for (int x = 0; x < g->d.width; x++) {
-            const double left[3] = {*field_at(&g->mean[0], x, y) - *field_at(&g->l[0], x, y),
-                                    *field_at(&g->mean[1], x, y) - *field_at(&g->tint[0], x, y),
-                                    *field_at(&g->mean[2], x, y) - *field_at(&g->tint[1], x, y)};
+            double left[3] = {*field_at(&g->mean[0], x, y) - *field_at(&g->l[0], x, y)};
 
+            for (int c = 1; c < format_table[in->x->format].components; c++)
+                left[c] = *field_at(&g->mean[c], x, y) -
+                          *field_at(&g->part, x, y) * colour_of(in->x, c, x, y);
             *field_at(&g->d, x, y) = whitened(&w, left);
         }
     misfit(&g->d, in);

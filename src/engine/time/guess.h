@@ -17,7 +17,6 @@ struct guess {
     struct field l[3];    /* C, then L */
     struct field part;    /* h */
     struct field box[3];  /* box7 of y - K and of c - K */
-    struct field tint[2]; /* G */
     struct field d, r;    /* D and R */
     struct field n;       /* n' */
 };

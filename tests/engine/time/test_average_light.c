@@ -114,7 +114,8 @@ static void test_light_without_noise(void **state)
     assert_true(rms_of_blotches(12) < 1.1 * rms_of_blotches(0));
 }
 
-/* Light that gets brighter makes all colours stronger. They are followed, and stay averaged. */
+/* Light that gets brighter makes all colours stronger. They are followed, and stay averaged, beside
+ * other colours too. */
 static void test_colours_follow_light(void **state)
 {
     struct film f;
@@ -122,6 +123,7 @@ static void test_colours_follow_light(void **state)
     (void)state;
     film_open(&f, FRAME_I444, 16);
     f.no_search = true;
+    f.stripes = 40;
     film_run(&f, 16);
     for (f.brighter = 2; f.brighter <= 30; f.brighter += 2) {
         film_paint(&f, 6, 0);
@@ -134,8 +136,8 @@ static void test_colours_follow_light(void **state)
     film_close(&f);
 }
 
-/* What is next to another colour follows as well. */
-static void test_stripes_follow_light(void **state)
+/* So they do where the light flickers. */
+static void test_stripes_that_flicker(void **state)
 {
     struct film f;
 
@@ -200,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_light_is_followed),    cmocka_unit_test(test_light_that_jumps),
         cmocka_unit_test(test_smooth_noise),         cmocka_unit_test(test_light_without_noise),
-        cmocka_unit_test(test_colours_follow_light), cmocka_unit_test(test_stripes_follow_light),
+        cmocka_unit_test(test_colours_follow_light), cmocka_unit_test(test_stripes_that_flicker),
         cmocka_unit_test(test_colour_of_light),      cmocka_unit_test(test_colour_alone_moves),
     };
 

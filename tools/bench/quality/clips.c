@@ -186,7 +186,7 @@ static struct rgb exposure(double x, double y, int t)
     return c;
 }
 
-/* A camera that finds its white balance anew: red gains and blue loses, for a second. */
+/* A camera that adjusts its white balance: red gets stronger and blue weaker, for a second. */
 static struct rgb white_balance(double x, double y, int t)
 {
     const double share = 0.12 * fmin(fmax((t - 8) / 24.0, 0.0), 1.0);

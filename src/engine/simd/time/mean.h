@@ -85,8 +85,8 @@ struct mean_scratch {
     /* Rings of what the frame has in cells: nu2, nu, and y - K and c - K. */
     MEAN_CELL_LINE(float, noise[16]);
     MEAN_CELL_LINE(float, nu[16]);
-    MEAN_CELL_LINE(float, colour[16][3]);
-    MEAN_CELL_LINE(float, colour_sum[3]); /* over 7 rows: whole numbers */
+    MEAN_CELL_LINE(int16_t, colour[8][3]);
+    MEAN_CELL_LINE(int32_t, colour_sum[3]); /* over 7 rows */
     /* Rows at work: */
     MEAN_CELL_LINE(float, around[3]); /* box7 of `colour` */
     MEAN_CELL_LINE(float, per_level); /* 1 / max(that of y, 16) */

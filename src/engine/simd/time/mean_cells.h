@@ -247,20 +247,18 @@ static inline void mean_make_noise(const struct mean_job *j, int row)
         nu[i] = sqrtf(noise[i]);
 }
 
-MEAN_INLINE void mean_take_colour(float *restrict to, const uint8_t *restrict from, int neutral,
+MEAN_INLINE void mean_take_colour(int16_t *restrict to, const uint8_t *restrict from, int neutral,
                                   int end, const int per)
 {
-    const float zero = (float)neutral;
-
     for (int i = MEAN_FROM; i < end; i++)
-        to[i] = (float)from[per * i] - zero;
+        to[i] = (int16_t)(from[per * i] - neutral);
 }
 
 /* y - K and c - K of row @row. */
 static inline void mean_make_colours(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
-    float(*to)[MEAN_LINE] = j->scratch->colour[row & 15];
+    int16_t(*to)[MEAN_LINE] = j->scratch->colour[row & 7];
 
     mean_take_colour(to[0], mean_brightness_row(j, row), j->neutral[0], end, 1);
     for (int c = 1; c < format_table[j->x.format].components; c++) {

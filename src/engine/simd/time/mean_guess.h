@@ -22,55 +22,36 @@ MEAN_INLINE void mean_clear(int32_t *restrict sum, struct mean_parts tiles)
     MEAN_COLUMNS(tiles) sum[i] = 0;
 }
 
-/* The sums over 7 rows go on to @row in parts that are @summed so far, and begin in @fresh ones. */
-MEAN_INLINE void mean_sum_rows(const struct mean_job *j, struct mean_guess *g, int row,
-                               struct mean_parts summed, struct mean_parts fresh)
+/* The sums over 7 rows of a ring go on to @row in parts that are @summed so far, and begin in
+ * @fresh ones. */
+MEAN_INLINE void mean_sum_rows(const struct mean_job *j, int32_t (*sum)[MEAN_LINE],
+                               int16_t (*ring)[3][MEAN_LINE], int row, struct mean_parts summed,
+                               struct mean_parts fresh)
 {
     const int rows = mean_rows(j);
     const int out = frame_nearest(row - 4, rows), in = frame_nearest(row + 3, rows);
 
     for (int c = 0; c < format_table[j->x.format].components; c++) {
-        mean_exchange(g->sum[c], g->clamped[in & 7][c], g->clamped[out & 7][c], summed);
-        mean_clear(g->sum[c], fresh);
+        mean_exchange(sum[c], ring[in & 7][c], ring[out & 7][c], summed);
+        mean_clear(sum[c], fresh);
         for (int y = row - 3; y <= row + 3; y++)
-            mean_add(g->sum[c], g->clamped[frame_nearest(y, rows) & 7][c], fresh);
-        mean_pad_sums(j, g->sum[c], 3);
+            mean_add(sum[c], ring[frame_nearest(y, rows) & 7][c], fresh);
+        mean_pad_sums(j, sum[c], 3);
     }
 }
 
-/* C from sums over rows. */
-MEAN_INLINE void mean_box7(float *restrict to, const int32_t *sum, struct mean_parts tiles)
+/* Means over 7x7 cells from sums over rows; @unit: of what was summed. */
+MEAN_INLINE void mean_box7(float *restrict to, const int32_t *sum, float unit,
+                           struct mean_parts tiles)
 {
+    const float scale = unit * (1.0F / 49.0F);
+
     MEAN_COLUMNS(tiles)
     {
         const int32_t left = sum[i - 3] + sum[i - 2] + sum[i - 1];
         const int32_t right = sum[i + 1] + sum[i + 2] + sum[i + 3];
 
-        to[i] = (float)(left + sum[i] + right) * (1.0F / (128.0F * 49.0F));
-    }
-}
-
-MEAN_INLINE void mean_exchange_colours(float *restrict sum, const float *restrict in,
-                                       const float *restrict out, struct mean_parts all)
-{
-    MEAN_COLUMNS(all) sum[i] += in[i] - out[i];
-}
-
-MEAN_INLINE void mean_add_colours(float *restrict sum, const float *restrict in,
-                                  struct mean_parts all)
-{
-    MEAN_COLUMNS(all) sum[i] += in[i];
-}
-
-MEAN_INLINE void mean_box7_colours(float *restrict to, const float *restrict sum,
-                                   struct mean_parts all)
-{
-    MEAN_COLUMNS(all)
-    {
-        const float left = sum[i - 3] + sum[i - 2] + sum[i - 1];
-        const float right = sum[i + 1] + sum[i + 2] + sum[i + 3];
-
-        to[i] = (left + sum[i] + right) * (1.0F / 49.0F);
+        to[i] = (float)(left + sum[i] + right) * scale;
     }
 }
 
@@ -81,26 +62,16 @@ MEAN_INLINE void mean_invert(float *restrict to, const float *restrict bright,
     MEAN_COLUMNS(all) to[i] = 1.0F / (bright[i] > 16.0F ? bright[i] : 16.0F);
 }
 
-/* The colours around row @row; @fresh: sums begin. */
-static inline void mean_look_around(const struct mean_job *j, int row, bool fresh)
+/* The colours around row @row. */
+static inline void mean_look_around(const struct mean_job *j, int row, struct mean_parts summed,
+                                    struct mean_parts fresh)
 {
-    const int rows = mean_rows(j);
-    const int out = frame_nearest(row - 4, rows), in = frame_nearest(row + 3, rows);
-    const struct mean_parts all = mean_all(j);
     struct mean_scratch *w = j->scratch;
 
-    for (int c = 0; c < format_table[j->x.format].components; c++) {
-        if (fresh)
-            memset(w->colour_sum[c], 0, sizeof(w->colour_sum[c]));
-        else
-            mean_exchange_colours(w->colour_sum[c], w->colour[in & 15][c], w->colour[out & 15][c],
-                                  all);
-        for (int y = row - 3; y <= row + 3 && fresh; y++)
-            mean_add_colours(w->colour_sum[c], w->colour[frame_nearest(y, rows) & 15][c], all);
-        mean_pad_cells(j, w->colour_sum[c], 3);
-        mean_box7_colours(w->around[c], w->colour_sum[c], all);
-    }
-    mean_invert(w->per_level, w->around[0], all);
+    mean_sum_rows(j, w->colour_sum, w->colour, row, summed, fresh);
+    for (int c = 0; c < format_table[j->x.format].components; c++)
+        mean_box7(w->around[c], w->colour_sum[c], 1.0F, mean_all(j));
+    mean_invert(w->per_level, w->around[0], mean_all(j));
 }
 
 /* m, from how it is stored. */
@@ -177,18 +148,18 @@ MEAN_INLINE void mean_misfit_grey(float *restrict to, float white, const float *
     }
 }
 
-/* |W (E_Y - L_Y, E - G)|^2 */
+/* |W (E_Y - L_Y, E - G)|^2; @u, @v: c - K. */
 MEAN_INLINE void mean_misfit(float *restrict to, struct noise_white w, float (*mean)[MEAN_LINE],
                              const float *restrict light, const float *restrict part,
-                             const float *restrict u, const float *restrict v,
+                             const int16_t *restrict u, const int16_t *restrict v,
                              struct mean_parts tiles)
 {
     const float *restrict e0 = mean[0], *restrict e1 = mean[1], *restrict e2 = mean[2];
 
     MEAN_COLUMNS(tiles)
     {
-        const float d0 = e0[i] - light[i], d1 = e1[i] - part[i] * u[i];
-        const float d2 = e2[i] - part[i] * v[i];
+        const float d0 = e0[i] - light[i], d1 = e1[i] - part[i] * (float)u[i];
+        const float d2 = e2[i] - part[i] * (float)v[i];
         const float first = w.y * d0 + (w.yu * d1 + w.yv * d2);
         const float second = w.u * d1 + w.uv * d2, third = w.v * d2;
 
@@ -205,10 +176,10 @@ MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, i
     float(*light)[MEAN_LINE] = g->light[row & 1], (*mean)[MEAN_LINE] = g->mean[row & 3];
     float *part = g->part[row & 1], *fit = j->scratch->line;
     const float *noise = w->noise[row & 15], *m = g->frames[row & 3];
-    const float *u = w->colour[row & 15][1], *v = w->colour[row & 15][2];
+    const int16_t *u = w->colour[row & 7][1], *v = w->colour[row & 7][2];
 
     for (int c = 0; c < components; c++)
-        mean_box7(light[c], g->sum[c], tiles);
+        mean_box7(light[c], g->sum[c], 1.0F / 128.0F, tiles);
     mean_take_light(light[0], j->in_luma, noise, m, tiles);
     if (components == 3) {
         mean_take_part(part, light[0], w->per_level, tiles);
@@ -239,11 +210,12 @@ static inline void mean_make_still_fit(const struct mean_job *j, int row)
 {
     struct mean_guess *g = &j->scratch->still;
     const struct mean_parts all = mean_all(j), none = {0, all.width, all.at};
+    const struct mean_parts summed = g->summed ? all : none, fresh = g->summed ? none : all;
 
     mean_make_frames(g->frames[row & 3], mean_m_row(j, g, row), mean_end(j));
     if (format_table[j->x.format].components > 1)
-        mean_look_around(j, row, !g->summed);
-    mean_sum_rows(j, g, row, g->summed ? all : none, g->summed ? none : all);
+        mean_look_around(j, row, summed, fresh);
+    mean_sum_rows(j, g->sum, g->clamped, row, summed, fresh);
     g->summed = UINT64_MAX; /* all */
     mean_make_fit(j, g, row, all);
 }
@@ -259,7 +231,7 @@ static inline void mean_make_moved_fit(const struct mean_job *j, int row)
     g->summed = needed;
     if (!needed)
         return;
-    mean_sum_rows(j, g, row, summed, fresh);
+    mean_sum_rows(j, g->sum, g->clamped, row, summed, fresh);
     mean_make_moved_frames(j, row);
     mean_make_fit(j, g, row, mean_list(&w->some, mean_needed(j, MEAN_FITS, row)));
 }
