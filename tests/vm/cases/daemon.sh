@@ -32,8 +32,10 @@ watch() {
     start_reader
 }
 
+# The camera is not let go before the reader is there, as it would be on a machine so slow that this
+# takes seconds: once it shows a picture, no placeholder may follow.
 watch_pictures() {
-    watch "$@"
+    watch --on-demand off "$@"
     wait_for "the first picture" reader_shows 1.raw
 }
 
@@ -185,7 +187,7 @@ other_camera() {
     wait_for "frames when the first is back" reader_has $(($(reader_frames) + 30))
     holds "$second" || fail "it let the other camera go"
     stop_bilatcam
-    check_runs '1 ([ab] )+2'
+    check_runs '1 ([a-z] )+2'
     detail "the other camera after $start ms"
 }
 
@@ -203,7 +205,7 @@ camera_drops_frames() {
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=0,test_pattern=10
     wait_for "the picture" reader_shows 2.raw
     stop_bilatcam
-    check_runs '1 [ab] 2'
+    check_runs '1 ([a-z] )+2'
     [ "$(statistic reconnects)" = 1 ] || fail "$(statistic reconnects) reconnects"
     [ "$(statistic frames_dropped)" -gt 5 ] || fail "$(statistic frames_dropped) lost frames"
     detail "$(statistic frames_dropped) lost frames; the reader got $runs"
@@ -230,7 +232,7 @@ camera_fails_often() {
     wait_for "the picture" reader_shows 2.raw
     check_growth "$before"
     stop_bilatcam
-    check_runs '1 [1ab ]*2'
+    check_runs '1 [1a-z ]*2'
     [ "$(statistic frames_bad)" -ge 5 ] || fail "$(statistic frames_bad) bad frames"
     check_log_lines $((2 * 3 + 3))
     detail "$(statistic frames_bad) bad frames, $(statistic reconnects) reconnects, $growth"
@@ -275,7 +277,7 @@ camera_in_use() {
     wait_for "the picture" reader_shows 1.raw
     start=$(($(now_ms) - start))
     stop_bilatcam
-    check_runs '[ab] 1'
+    check_runs '[a-z] 1'
     [ "$start" -lt 12000 ] || fail "pictures only after $start ms"
     attempts=$(grep -c "is in use" bilatcam.log)
     [ "$attempts" -le 9 ] || fail "$attempts attempts"
@@ -314,7 +316,8 @@ camera_in_use_twice() {
 on_demand() {
     local first
     two_pictures
-    watch_pictures -i "$camera"
+    watch -i "$camera"
+    wait_for "the first picture" reader_shows 1.raw
     stop_reader
     wait_for "the camera to be let go" lets_go_of "$camera"
     still_picture 10
@@ -326,7 +329,7 @@ on_demand() {
     start_reader
     wait_for "the picture" reader_shows 2.raw
     stop_bilatcam
-    check_runs '([ab] )*2'
+    check_runs '([a-z] )*2'
     [ "$(statistic reconnects)" = 0 ] || fail "$(statistic reconnects) reconnects"
     detail "the first picture $first ms after the reader; then it got $runs"
 }
@@ -336,7 +339,8 @@ on_demand_of_two() {
     modprobe -r v4l2loopback
     modprobe v4l2loopback video_nr=20,21 exclusive_caps=1,1 card_label=bilatcam,other
     two_pictures
-    watch_pictures -i "$camera"
+    watch -i "$camera"
+    wait_for "the first picture" reader_shows 1.raw
     exec 9< /dev/video21
     stop_reader
     wait_for "the camera to be let go" lets_go_of "$camera"
@@ -389,7 +393,7 @@ daemon_stopped() {
     kill -s CONT "$bilatcam_pid"
     wait_for "the new picture" reader_shows 2.raw
     stop_bilatcam
-    check_runs '1 ([ab] )?2'
+    check_runs '1 ([a-z] )?2'
     late=$(late_frames)
     [ "$late" -le 2 ] || fail "$late old frames were shown"
     [ "$(statistic reconnects)" = 0 ] || fail "the camera was started again"
