@@ -28,11 +28,19 @@ uint8_t *film_at(const struct frame *f, int component, int x, int y)
     return &s.base[(size_t)y * s.stride + (size_t)x * (size_t)s.step];
 }
 
+/* Of squares of 4x4 samples, no two alike nearby; to both sides of 0. */
+static int texture(int x, int y)
+{
+    return 4 * ((x / 4 * 7 + y / 4 * 5 + x / 4 * (y / 4) * 3) % 13 - 6);
+}
+
 double film_clean(const struct film *f, int c, int x, int y)
 {
     const int zero = colour_zero(f->frame.colour, c);
-    const int stripe = zero + (x / 8 % 2 ? f->stripes : -f->stripes);
-    const int level = c == 1 && f->stripes ? stripe : 100 + x / 2 + y / 3;
+    const int from = x + 100 - f->right; /* above 0, for divisions */
+    const int stripe = zero + (from / 8 % 2 ? f->stripes : -f->stripes);
+    const int shade = 50 + from / 2 + y / 3 + (f->right && !c ? texture(from, y) : 0);
+    const int level = c == 1 && f->stripes ? stripe : shade;
 
     return zero + (level - zero) * (1.0 + f->brighter / 100.0) + (c == 1 ? f->bluer : 0);
 }

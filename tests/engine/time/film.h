@@ -18,6 +18,7 @@ struct film {
     bool no_search;      /* for motion */
     int brighter, bluer; /* light by this many percent, and U by this many levels */
     int stripes;         /* how far U of stripes is from neutral, if not 0 */
+    int right;           /* how far all has moved; if not 0, luma has a texture, too */
 };
 
 void film_open(struct film *f, enum frame_format format, int frames);

@@ -114,14 +114,11 @@ static void test_light_without_noise(void **state)
     assert_true(rms_of_blotches(12) < 1.1 * rms_of_blotches(0));
 }
 
-/* Light that gets brighter makes all colours stronger. They are followed, and stay averaged, beside
- * other colours too. */
-static void test_colours_follow_light(void **state)
+static void check_colours_follow_light(enum frame_format format)
 {
     struct film f;
 
-    (void)state;
-    film_open(&f, FRAME_I444, 16);
+    film_open(&f, format, 16);
     f.no_search = true;
     f.stripes = 40;
     film_run(&f, 16);
@@ -134,6 +131,15 @@ static void test_colours_follow_light(void **state)
     for (int c = 0; c < 3; c++)
         assert_true(film_rms(&f, c, 0) < 1.3); /* 3.7 in a raw frame */
     film_close(&f);
+}
+
+/* Light that gets brighter makes all colours stronger. They are followed, and stay averaged, beside
+ * other colours too. */
+static void test_colours_follow_light(void **state)
+{
+    (void)state;
+    check_colours_follow_light(FRAME_I444);
+    check_colours_follow_light(FRAME_RGB24);
 }
 
 /* So they do where the light flickers. */
@@ -151,6 +157,26 @@ static void test_stripes_that_flicker(void **state)
         film_add(&f);
     }
     assert_true(film_rms(&f, 1, 0) < 1.6); /* 3.7 in a raw frame */
+    film_close(&f);
+}
+
+/* What moves is followed while the light changes. */
+static void test_light_on_what_moves(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.stripes = 20;
+    for (int t = 1; t <= 24; t++) {
+        f.right = 3 * t;
+        f.brighter = t < 12 ? 0 : 2 * (t - 12);
+        film_paint(&f, 6, 0);
+        film_add(&f);
+    }
+    assert_in_range(10 * film_count(&f), 40, 160);
+    for (int c = 0; c < 3; c++)
+        assert_true(film_rms(&f, c, 0) < 2.3); /* 3.7 in a raw frame */
     film_close(&f);
 }
 
@@ -203,7 +229,8 @@ int main(void)
         cmocka_unit_test(test_light_is_followed),    cmocka_unit_test(test_light_that_jumps),
         cmocka_unit_test(test_smooth_noise),         cmocka_unit_test(test_light_without_noise),
         cmocka_unit_test(test_colours_follow_light), cmocka_unit_test(test_stripes_that_flicker),
-        cmocka_unit_test(test_colour_of_light),      cmocka_unit_test(test_colour_alone_moves),
+        cmocka_unit_test(test_light_on_what_moves),  cmocka_unit_test(test_colour_of_light),
+        cmocka_unit_test(test_colour_alone_moves),
     };
 
     return cmocka_run_group_tests_name("average-light", tests, NULL, NULL);
