@@ -33,10 +33,12 @@ watch() {
 }
 
 # The camera is not let go before the reader is there, as it would be on a machine so slow that this
-# takes seconds: once it shows a picture, no placeholder may follow.
+# takes seconds: once it shows a picture, no placeholder may follow. The log begins there, for on such
+# a machine the first picture may come so late that the camera was started again.
 watch_pictures() {
     watch --on-demand off "$@"
     wait_for "the first picture" reader_shows 1.raw
+    : > bilatcam.log
 }
 
 # camera_returns COMMAND...: brings it back. Sets $recovery, in ms from its node to a picture.
@@ -201,7 +203,7 @@ camera_drops_frames() {
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=100
     wait_for "the loss to be noticed" says 1 "gives no pictures"
     wait_for "the placeholder" reader_shows_card
-    wait_for "the camera to be started again three times" says 4 "320x180, . buffers"
+    wait_for "the camera to be started again three times" says 3 "320x180, . buffers"
     v4l2-ctl -d "$camera" -c percentage_of_dropped_buffers=0,test_pattern=10
     wait_for "the picture" reader_shows 2.raw
     stop_bilatcam
@@ -234,7 +236,7 @@ camera_fails_often() {
     stop_bilatcam
     check_runs '1 [1a-z ]*2'
     [ "$(statistic frames_bad)" -ge 5 ] || fail "$(statistic frames_bad) bad frames"
-    check_log_lines $((2 * 3 + 3))
+    check_log_lines $((2 * 3 + 1))
     detail "$(statistic frames_bad) bad frames, $(statistic reconnects) reconnects, $growth"
 }
 

@@ -40,7 +40,7 @@ reader_stops() {
     wait_for "the new picture" reader_shows 2.raw
     stop_bilatcam
     check_runs '1 ([a-z] )?2'
-    check_log_lines 4
+    check_log_lines 2
     detail "$frames frames before, $(($(reader_frames) - frames)) after"
 }
 
@@ -57,7 +57,7 @@ reader_holds_size() {
     wait_for "a picture" reader_shows_picture
     is_camera 320x180 || fail "the node's size is another"
     stop_bilatcam
-    check_log_lines 10
+    check_log_lines 8
     detail "$(grep -o "stays at.*" bilatcam.log | head -n 1)"
 }
 
