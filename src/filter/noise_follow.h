@@ -19,6 +19,7 @@ enum noise_compared {
 #endif
 
 #define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
+#define NOISE_MOST 5000.0      /* no camera shows more: it is what moved and was not followed */
 #define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
 #define NOISE_MEANS 81.0       /* struct noise_sums: variances of means have another scale */
 #define NOISE_QUANTILE 0.06
@@ -62,8 +63,9 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     const bool rises = compared == NOISE_NEXT;
     const int run = rises ? 10 : 60;
 
+    now = fmin(now, n_frames == 0 ? NOISE_FIRST_MOST : NOISE_MOST);
     if (n_frames == 0) {
-        *variance = now < NOISE_FIRST_MOST ? now : NOISE_FIRST_MOST;
+        *variance = now;
         return;
     }
     if (compared == NOISE_FIRST || now <= 2.0 * *variance) {

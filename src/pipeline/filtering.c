@@ -210,7 +210,7 @@ static int start_job(struct filtering *f, struct slot *slot)
 
     if (f->lost && !f->rebuild)
         begin_rebuild(f, NULL);
-    *j = (struct job){.slot = slot, .filter = w.filter, .t_start_ns = now_ns()};
+    *j = (struct job){.slot = slot, .asked = w.filter, .t_start_ns = now_ns()};
     j->rung = w.ladder.top;
     if (governed(s, &w)) {
         const struct governor_config limits = governor_request(s, &w);
@@ -326,7 +326,7 @@ static void govern(struct filtering *f, const struct job *j)
     }
     count_threads(f, j);
     log_passing(f, &w);
-    log_ladder(f, &w.filter, &j->filter);
+    log_ladder(f, &j->asked, &j->filter);
 }
 
 /* Waits for the oldest frame in flight and hands it on. */

@@ -29,8 +29,8 @@ struct filtering_config {
 /* A frame inside the stage. */
 struct job {
     struct slot *slot;
-    int rung; /* of the ladder; 0 = it passes */
-    struct filter filter;
+    int rung;                    /* of the ladder; 0 = it passes */
+    struct filter asked, filter; /* what the user wants, and what of it is done */
     int64_t t_start_ns;
     bool submitted; /* the engine has it until it is collected */
     bool probe;     /* filtered to see what that costs, and shown unfiltered */

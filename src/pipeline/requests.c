@@ -21,6 +21,9 @@ void pipeline_warn_unused(const struct settings *before, const struct settings *
         log_warning("temporal = %d has no effect with filter = %s: the mean over frames needs "
                     "filter = bilateral",
                     s->temporal, key_find("filter")->choices[s->filter]);
+    if (settings_sigma_time_unused(s) && !(before && settings_sigma_time_unused(before)))
+        log_warning("sigma-time has no effect: it is for temporal-mode = window with "
+                    "filter = bilateral");
 }
 
 /* Whether an output has room for samples of more than 8 bits. */

@@ -158,6 +158,12 @@ bool settings_time_unused(const struct settings *s)
     return s->temporal > 1 && (s->filter == FILTER_GAUSSIAN || s->filter == FILTER_BOX);
 }
 
+bool settings_sigma_time_unused(const struct settings *s)
+{
+    return s->sigma_time > 0.0 &&
+           (s->temporal_mode != TEMPORAL_WINDOW || s->filter != FILTER_BILATERAL);
+}
+
 void settings_filter(const struct settings *s, struct filter *ret)
 {
     const bool none = s->filter == FILTER_NONE;

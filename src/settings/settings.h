@@ -127,6 +127,9 @@ int settings_change(struct settings *s, const char *name, const char *value, str
  * each frame by itself. */
 bool settings_time_unused(const struct settings *s);
 
+/* Whether sigma-time is asked for, without the window over frames that it shapes. */
+bool settings_sigma_time_unused(const struct settings *s);
+
 /* The filter that they ask for. */
 void settings_filter(const struct settings *s, struct filter *ret);
 

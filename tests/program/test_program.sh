@@ -207,7 +207,7 @@ test_closed_pipe() {
 
 # A file through the program and through two of them in a pipe gives the same bytes.
 test_files() {
-    local filter frames given n
+    local filter frames given mode sigma n
     run 0 "$bilatcam" -i test: --size 322x243 --frames 5 --filter none -o clip.y4m
     run 0 "$bilatcam" -i clip.y4m -o once.y4m -r 2
     timeout 60 "$bilatcam" -q -i test: --size 322x243 --frames 5 --filter none -o - |
@@ -232,6 +232,12 @@ test_files() {
         run 0 "$bilatcam" -i clip.y4m -o null: --filter "$filter" --temporal "$frames" --frames 1
         [ "$(grep -c "temporal = $frames has no effect with filter = $filter: the mean over frames needs" err)" \
             -eq "$n" ] && ok || bad "temporal $frames with $filter: $(cat err)"
+    done
+    for given in 'recursive 2 1' 'recursive auto 0' 'window 2 0'; do
+        read -r mode sigma n <<<"$given"
+        run 0 "$bilatcam" -i clip.y4m -o null: --temporal-mode "$mode" --sigma-time "$sigma" --frames 1
+        [ "$(grep -c 'sigma-time has no effect: it is for temporal-mode = window' err)" -eq "$n" ] && ok ||
+            bad "sigma-time $sigma with $mode: $(cat err)"
     done
     run 0 "$bilatcam" -i clip.y4m -o near.y4m -r 2 --engine simd --temporal 1 --sigma-color 18 --frames 1
     for engine in reference simd; do
