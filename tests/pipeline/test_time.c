@@ -118,6 +118,44 @@ static void test_changes(void **state)
     close_bench(&b);
 }
 
+static int n_before;
+
+static bool one_more_call(struct bench *b)
+{
+    (void)b;
+    return recording.n_calls > n_before;
+}
+
+static void play_change_meanwhile(struct bench *b)
+{
+    wanted = (struct filter){.radius = 2, .temporal = 1};
+    set_filter(&wanted);
+    assert_true(eventually(is_so, b));
+    recording.gate_shut = true;
+    n_before = recording.n_calls;
+    assert_true(eventually(one_more_call, b));
+    wanted.temporal = 16;
+    set_filter(&wanted);
+    recording.gate_shut = false;
+    assert_true(eventually(is_so, b));
+}
+
+/* A frame that was begun before others were asked for is not one for which the budget left them
+ * out. */
+static void test_change_meanwhile(void **state)
+{
+    struct bench b = {0};
+
+    (void)state;
+    reset(UINT64_MAX, UINT64_MAX, -1);
+    camera.pause_ms = 2;
+    open_recorded(&b, 1, RECORDED_NEVER, 0);
+    run_script(&b, play_change_meanwhile);
+    assert_false(b.stages.filtering.alone.logged);
+    assert_int_equal(b.stages.filtering.alone.n, 0);
+    close_bench(&b);
+}
+
 /* --- the budget --- */
 
 static void open_with_budget(struct bench *b, const struct filter *filter)
@@ -302,9 +340,13 @@ static void test_sigma_color(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),  cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_probes), cmocka_unit_test(test_search),
-        cmocka_unit_test(test_mean),   cmocka_unit_test(test_sigma_color),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_change_meanwhile),
+        cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_sigma_color),
     };
 
     log_set_level(LOG_QUIET);
