@@ -173,6 +173,7 @@ static void test_screen_comes_back(void **state)
 
     (void)state;
     reset(UINT64_MAX, UINT64_MAX, 5);
+    screen.any_counts = true; /* a busy machine has frames shown again */
     open_live(&b);
     screen.open_failures = 2;
     run_script(&b, play_screen);
