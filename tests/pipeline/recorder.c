@@ -22,6 +22,20 @@ static void record(const struct recorder *r, char what, uint64_t seq, const stru
     recording.n_calls++;
 }
 
+static int n_awaited;
+
+static bool calls_came(struct bench *b)
+{
+    (void)b;
+    return recording.n_calls >= n_awaited;
+}
+
+bool await_calls(struct bench *b, int n)
+{
+    n_awaited = recording.n_calls + n;
+    return eventually(calls_came, b);
+}
+
 void set_filter(const struct filter *filter)
 {
     struct filter_request w = stream_filter_request(recording.bench->stages.stream);

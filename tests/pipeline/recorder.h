@@ -44,6 +44,9 @@ void open_recorded(struct bench *b, int depth, enum recorded breaks_in, int brea
 void set_filter(const struct filter *filter);
 void set_radius(int radius);
 
+/* Waits for @n calls more. False: they do not come. */
+bool await_calls(struct bench *b, int n);
+
 int count_calls(char what);
 uint64_t last_seq(void);
 

@@ -37,20 +37,6 @@ static void test_file(void **state)
     }
 }
 
-static int n_awaited;
-
-static bool calls_came(struct bench *b)
-{
-    (void)b;
-    return recording.n_calls >= n_awaited;
-}
-
-static bool await_calls(struct bench *b, int n)
-{
-    n_awaited = recording.n_calls + n;
-    return eventually(calls_came, b);
-}
-
 static void play_radius_0(struct bench *b)
 {
     assert_true(await_calls(b, 10));

@@ -118,22 +118,13 @@ static void test_changes(void **state)
     close_bench(&b);
 }
 
-static int n_before;
-
-static bool one_more_call(struct bench *b)
-{
-    (void)b;
-    return recording.n_calls > n_before;
-}
-
 static void play_change_meanwhile(struct bench *b)
 {
     wanted = (struct filter){.radius = 2, .temporal = 1};
     set_filter(&wanted);
     assert_true(eventually(is_so, b));
     recording.gate_shut = true;
-    n_before = recording.n_calls;
-    assert_true(eventually(one_more_call, b));
+    assert_true(await_calls(b, 1));
     wanted.temporal = 16;
     set_filter(&wanted);
     recording.gate_shut = false;
