@@ -137,7 +137,8 @@ static int reserve(struct device_past *t, const struct frame *f, int n_stored, b
         t->size = size;
     }
     (void)lay_out(t, t->memory);
-    return 0;
+    /* Samples are loaded and stored some at once, those beyond the last one of a row too. */
+    return bilateral_errno(cudaMemsetAsync(t->memory, 0, size, t->stream));
 }
 
 int device_past_init(struct device_past *t)

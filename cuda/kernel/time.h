@@ -72,6 +72,13 @@ struct time_match {
     uint16_t weight_x, weight_y;
 };
 
+/* What engine/time/average.h takes of the noise, but for its variance: rho, by how much a misfit
+ * may be further away, T and W. */
+struct time_bounds {
+    float rho, slack, in_luma, in_chroma;
+    struct noise_white white;
+};
+
 /* What is known of the noise, on the device. */
 struct time_noise {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
@@ -84,13 +91,11 @@ struct time_noise {
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */
-    float rho, slack;         /* average.h */
-    float in_luma, in_chroma; /* T there */
-    struct noise_white white; /* W */
-    float nu2[256];           /* by the mean luma of a cell */
-    float inv_two_sc2[256];   /* 1 / (2 sigma_color^2), likewise */
-    float inv_share[256];     /* 1 / filter_averaged_share(), by the stored count */
-    uint32_t unsuited;        /* "auto" gives sigmas that half precision cannot do */
+    struct time_bounds bounds;
+    float nu2[256];         /* by the mean luma of a cell */
+    float inv_two_sc2[256]; /* 1 / (2 sigma_color^2), likewise */
+    float inv_share[256];   /* 1 / filter_averaged_share(), by the stored count */
+    uint32_t unsuited;      /* "auto" gives sigmas that half precision cannot do */
 };
 
 /* What a frame has the host know, in memory of the host that the device can reach. */

@@ -51,66 +51,92 @@ static __device__ __forceinline__ mixed mix(const time_job &j, const guessed<C> 
     return ret;
 }
 
-/* One sample, or two beside each other in a word: of the frame, and of both guesses. */
-struct samples {
-    uint32_t x, still, moved;
+/* What a thread averages of a component in a row: @N samples beside each other, the first half of
+ * them in its first cell. Of the frame, bytes in one word or two in each, and of both guesses. */
+template <int N> struct samples {
+    uint32_t x[N / 2], still[N / 2], moved[N / 2];
 };
 
-/* Two samples. */
-template <class T> struct two;
-template <> struct two<uint8_t> {
-    using type = uint16_t;
-};
-template <> struct two<uint16_t> {
-    using type = uint32_t;
-};
-
-/* @now: bytes, or words. */
-template <bool TWO, bool KEPT, class T>
-static __device__ __forceinline__ samples load(const T *now, const uint16_t *old,
-                                               const uint16_t *state, bool kept)
+/* Words of two samples each. */
+template <int N>
+static __device__ __forceinline__ void load_pairs(const uint16_t *from, uint32_t ret[N / 2])
 {
-    using pair = typename two<T>::type;
-    samples r;
+    if (N == 4) {
+        const uint2 both = __ldg(reinterpret_cast<const uint2 *>(from));
 
-    if (TWO) {
-        r.x = __ldg(reinterpret_cast<const pair *>(now));
-        r.still = __ldg(reinterpret_cast<const uint32_t *>(old));
-        r.moved = KEPT && kept ? *reinterpret_cast<const uint32_t *>(state) : r.still;
+        ret[0] = both.x;
+        ret[N / 2 - 1] = both.y;
     } else {
-        r.x = __ldg(now);
-        r.still = __ldg(old);
-        r.moved = KEPT && kept ? *state : r.still;
+        ret[0] = __ldg(reinterpret_cast<const uint32_t *>(from));
     }
+}
+
+template <int N>
+static __device__ __forceinline__ void load_own(const uint16_t *from, uint32_t ret[N / 2])
+{
+    load_pairs<N>(from, ret);
+}
+
+template <int N>
+static __device__ __forceinline__ void load_own(const uint8_t *from, uint32_t ret[N / 2])
+{
+    ret[0] = N == 4 ? __ldg(reinterpret_cast<const uint32_t *>(from))
+                    : __ldg(reinterpret_cast<const uint16_t *>(from));
+}
+
+/* @now: bytes, or words. @state, where guesses along the motion are, is written to. */
+template <int N, bool KEPT, class T>
+static __device__ __forceinline__ samples<N> load(const T *now, const uint16_t *old,
+                                                  const uint16_t *state, bool kept)
+{
+    samples<N> r;
+
+    load_own<N>(now, r.x);
+    load_pairs<N>(old, r.still);
+#pragma unroll
+    for (int k = 0; k < N / 2; k++)
+        r.moved[k] = KEPT && kept ? reinterpret_cast<const uint32_t *>(state)[k] : r.still[k];
     return r;
 }
 
-/* H in the low half of a number. */
-template <bool KEPT>
-static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component, const samples &s,
-                                                    uint32_t own, uint32_t half)
+/* Sample @k as it is in the frame. */
+template <int N, bool WORDS>
+static __device__ __forceinline__ float own_number(const samples<N> &s, int k)
+{
+    return WORDS ? number(s.x[k / 2], k % 2 ? HIGH_HALF : LOW_HALF)
+                 : number(s.x[0], LOW_BYTE + uint32_t(k));
+}
+
+/* H of sample @k in the low half of a number. */
+template <int N, bool KEPT, bool WORDS>
+static __device__ __forceinline__ uint32_t averaged(const mixed &m, int component,
+                                                    const samples<N> &s, int k)
 {
     const int chroma = component > 0;
-    float h =
-        m.of_x * number(s.x, own) + m.of_still[chroma] * number(s.still, half) + m.light[component];
+    const uint32_t half = k % 2 ? HIGH_HALF : LOW_HALF;
+    float h = m.of_x * own_number<N, WORDS>(s, k) +
+              m.of_still[chroma] * number(s.still[k / 2], half) + m.light[component];
 
     if (KEPT)
-        h += m.of_moved[chroma] * number(s.moved, half);
+        h += m.of_moved[chroma] * number(s.moved[k / 2], half);
     return __float_as_uint(__fadd_rd(fminf(fmaxf(h, 0.0f), 32767.0f), 8388608.0f));
 }
 
-template <bool TWO, bool KEPT, bool WORDS>
-static __device__ __forceinline__ void store(const mixed &m, int component, const samples &s,
-                                             uint16_t *to)
+template <int N, bool KEPT, bool WORDS>
+static __device__ __forceinline__ void store(const mixed m[CELLS], int component,
+                                             const samples<N> &s, uint16_t *to)
 {
-    const uint32_t low = WORDS ? LOW_HALF : LOW_BYTE, high = WORDS ? HIGH_HALF : HIGH_BYTE;
-    const uint32_t first = averaged<KEPT>(m, component, s, low, LOW_HALF);
+    uint32_t word[N / 2];
 
-    if (TWO)
-        *reinterpret_cast<uint32_t *>(to) =
-            __byte_perm(first, averaged<KEPT>(m, component, s, high, HIGH_HALF), 0x5410);
+#pragma unroll
+    for (int k = 0; k < N; k += 2)
+        word[k / 2] = __byte_perm(
+            averaged<N, KEPT, WORDS>(m[k * CELLS / N], component, s, k),
+            averaged<N, KEPT, WORDS>(m[(k + 1) * CELLS / N], component, s, k + 1), 0x5410);
+    if (N == 4)
+        *reinterpret_cast<uint2 *>(to) = make_uint2(word[0], word[N / 2 - 1]);
     else
-        *to = uint16_t(first);
+        *reinterpret_cast<uint32_t *>(to) = word[0];
 }
 
 /* Of a component of the frame. */
@@ -123,37 +149,42 @@ static __device__ __forceinline__ auto own_samples(const time_job &j, int compon
         return component ? j.now.chroma[component - 1] : j.now.luma;
 }
 
-/* The samples of a cell, in rows of luma; the nearest ones where it reaches past the picture. */
-template <int C> struct cell_samples {
-    samples of[2][C];
+#define LUMA (2 * CELLS) /* samples of a thread in a row */
+
+/* The samples of a thread's cells, in rows of luma; the nearest ones where it reaches past the
+ * picture. */
+template <int C, int HS> struct cell_samples {
+    samples<LUMA> luma[2];
+    samples<(LUMA >> HS)> chroma[2][C > 1 ? C - 1 : 1];
 };
 
 /* @kept: guesses along the motion lie where the mean will be; KEPT: they may. */
 template <int C, int HS, int VS, bool KEPT, bool WORDS>
 static __device__ __forceinline__ void load_levels(const time_job &j, int cx, int cy, bool kept,
-                                                   cell_samples<C> &ret)
+                                                   cell_samples<C, HS> &ret)
 {
     const time_shape &s = j.shape;
 
-    cx = min(cx, s.cells_x - 1);
+    cx = min(cx, (s.cells_x - 1) / CELLS * CELLS);
     cy = min(cy, s.cells_y - 1);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int y = min(2 * cy + i, s.height - 1), at = y * s.stride + 2 * cx;
         const int at_c = (y >> VS) * s.stride_c + (cx << (1 - HS));
 
-        ret.of[i][0] = load<true, KEPT>(own_samples<WORDS>(j, 0) + at, j.old.level[0] + at,
-                                        j.state.level[0] + at, kept);
+        ret.luma[i] = load<LUMA, KEPT>(own_samples<WORDS>(j, 0) + at, j.old.level[0] + at,
+                                       j.state.level[0] + at, kept);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            ret.of[i][c] = load<!HS, KEPT>(own_samples<WORDS>(j, c) + at_c, j.old.level[c] + at_c,
-                                           j.state.level[c] + at_c, kept);
+            ret.chroma[i][c - 1] =
+                load<(LUMA >> HS), KEPT>(own_samples<WORDS>(j, c) + at_c, j.old.level[c] + at_c,
+                                         j.state.level[c] + at_c, kept);
     }
 }
 
 template <int C, int HS, int VS, bool KEPT, bool WORDS>
-static __device__ __forceinline__ void store_levels(const time_job &j, const mixed &m, int cx,
-                                                    int cy, const cell_samples<C> &from)
+static __device__ __forceinline__ void store_levels(const time_job &j, const mixed m[CELLS], int cx,
+                                                    int cy, const cell_samples<C, HS> &from)
 {
     const time_shape &s = j.shape;
 
@@ -163,10 +194,10 @@ static __device__ __forceinline__ void store_levels(const time_job &j, const mix
 
         if (y >= s.height)
             continue;
-        store<true, KEPT, WORDS>(m, 0, from.of[i][0], j.state.level[0] + y * s.stride + 2 * cx);
+        store<LUMA, KEPT, WORDS>(m, 0, from.luma[i], j.state.level[0] + y * s.stride + 2 * cx);
 #pragma unroll
         for (int c = 1; c < C && !(VS && i); c++)
-            store<!HS, KEPT, WORDS>(m, c, from.of[i][c], j.state.level[c] + at_c);
+            store<(LUMA >> HS), KEPT, WORDS>(m, c, from.chroma[i][c - 1], j.state.level[c] + at_c);
     }
 }
 
@@ -206,15 +237,14 @@ template <int C>
 static __device__ __forceinline__ void report(const time_job &j, tile<C> &t, uint32_t count)
 {
     const time_shape &s = j.shape;
-    const int i = threadIdx.x, blocks = WIDE / BLOCK_CELLS;
+    const int i = threadIdx.x, blocks = WIDE / BLOCK_CELLS, lanes = BLOCK_CELLS / CELLS;
     const int x = 2 * tile_x() + i % blocks * TIME_BLOCK;
     const int y = 2 * tile_y() + i / blocks * TIME_BLOCK;
 
-    for (int away = 1; away < BLOCK_CELLS; away *= 2)
+    for (int away = 1; away < lanes; away *= 2)
         count += __shfl_xor_sync(ALL, count, away);
-    if (i % BLOCK_CELLS == 0)
-        atomicAdd(&t.counted[i / (WIDE * BLOCK_CELLS / CELLS) * blocks + i % WIDE / BLOCK_CELLS],
-                  count);
+    if (i % lanes == 0)
+        atomicAdd(&t.counted[i / LANES / BLOCK_CELLS * blocks + i % LANES / lanes], count);
     __syncthreads();
     if (i >= BLOCKS)
         return;
@@ -265,8 +295,9 @@ template <int C> static __device__ __forceinline__ void fill_tables(const time_j
         t.nu2[k] = nu2;
         t.nu[k] = sqrtf(nu2);
     }
-    if (threadIdx.x == 0)
-        t.white = j.noise->white;
+    if (threadIdx.x < sizeof(t.bounds) / sizeof(float))
+        reinterpret_cast<float *>(&t.bounds)[threadIdx.x] =
+            __ldg(reinterpret_cast<const float *>(&j.noise->bounds) + threadIdx.x);
 }
 
 /* The mean in a thread's cells from (@cx, @cy) on; samples are on their way while guesses are
@@ -280,9 +311,9 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
     const time_vector v =
         MOVES ? vector_at(j, clamp(2 * cx, s.width - 1), clamp(2 * cy, s.height - 1))
               : time_vector{0, 0};
-    const bool follows = v.x || v.y;
     guessed<C> still[CELLS], moved[CELLS];
-    cell_samples<C> from[CELLS];
+    cell_samples<C, HS> from;
+    mixed m[CELLS];
 
     make_guess<C, false>(j, t, x, y, at_rest, still);
     if (MOVES) {
@@ -291,18 +322,15 @@ static __device__ __forceinline__ void average_cells(const time_job &j, tile<C> 
         judge<C>(j, t, x, y, false, still);
         make_guess<C, true>(j, t, x, y, along, moved);
     }
-#pragma unroll
-    for (int k = 0; k < CELLS; k++)
-        load_levels<C, HS, VS, MOVES, WORDS>(j, cx, cy + k, follows, from[k]);
+    load_levels<C, HS, VS, MOVES, WORDS>(j, cx, cy, v.x || v.y, from);
     judge<C>(j, t, x, y, (v.x | v.y) & 7, MOVES ? moved : still);
 #pragma unroll
     for (int k = 0; k < CELLS; k++) {
-        const mixed m = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], v);
-
-        n[k] = m.n;
-        if (cx < s.cells_x && cy + k < s.cells_y)
-            store_levels<C, HS, VS, MOVES, WORDS>(j, m, cx, cy + k, from[k]);
+        m[k] = mix<C, WORDS>(j, still[k], MOVES ? moved[k] : still[k], v);
+        n[k] = m[k].n;
     }
+    if (cx < s.cells_x && cy < s.cells_y)
+        store_levels<C, HS, VS, MOVES, WORDS>(j, m, cx, cy, from);
 }
 
 /* How a count is stored. */
@@ -316,7 +344,7 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
 {
     __shared__ tile<C> t;
     const time_shape &s = j.shape;
-    const int cx = tile_x() + threadIdx.x % WIDE, cy = tile_y() + threadIdx.x / WIDE * CELLS;
+    const int cx = tile_x() + threadIdx.x % LANES * CELLS, cy = tile_y() + threadIdx.x / LANES;
     float n[CELLS] = {};
     uint32_t counted = 0;
 
@@ -341,13 +369,13 @@ static __global__ void __launch_bounds__(THREADS, 4) average(const time_job j)
         average_cells<C, HS, VS, WORDS, false>(j, t, cx, cy, at_rest, n);
 #pragma unroll
     for (int k = 0; k < CELLS; k++)
-        if (cx < s.cells_x && cy + k < s.cells_y) {
+        if (cx + k < s.cells_x && cy < s.cells_y) {
             const uint32_t count =
-                changes ? count_of(j, n[k]) : store_known<C, HS, VS, WORDS>(j, cx, cy + k);
+                changes ? count_of(j, n[k]) : store_known<C, HS, VS, WORDS>(j, cx + k, cy);
 
-            j.state.count[(cy + k) * s.cells_x + cx] = uint8_t(count);
+            j.state.count[cy * s.cells_x + cx + k] = uint8_t(count);
             counted += uint32_t(mean_count_frames(uint8_t(count)) * MEAN_COUNT_STEPS) *
-                       uint32_t(2 * min(2, s.height - 2 * (cy + k)));
+                       uint32_t(2 * min(2, s.height - 2 * cy));
         }
     report<C>(j, t, counted);
 }

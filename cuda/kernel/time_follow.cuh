@@ -2,7 +2,8 @@
 /* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame.
  *
  * DESIGN. All wait for this thread block, so it goes to memory as seldom as it can: what was known
- * before is there when the counts are, and stays in shared memory. */
+ * before is there when the counts are, and stays in shared memory. What does not depend on each
+ * other is done at once, or by different warps. */
 #include "cuda/kernel/time_device.cuh"
 #include "filter/mean_count.h"
 #include "filter/noise_follow.h"
@@ -30,35 +31,44 @@ static __device__ void add_before(class_counts &k, int lane)
     k.all = __shfl_sync(0xffffffffu, upto, 31);
 }
 
-static __device__ double bin_low(double bin)
+static __device__ __forceinline__ double bin_low(double bin)
 {
-    const int whole = int(bin), octave = whole >> 4;
+    const int octave = int(bin) >> 4;
 
     return (1.0 + (bin - 16.0 * octave) / 16.0) *
            __hiloint2double((octave - 6 + 1023) << 20, 0); /* 2^(octave - 6) */
 }
 
-/* The variance of which @share of all blocks have less; in all lanes. One division for all of them,
- * because the code of a single thread block has to come from far. */
-static __device__ __noinline__ double quantile(const class_counts &k, double share, int lane)
+#define QUANTILES 2 /* NOISE_QUANTILE and the median */
+
+/* The variances of which so many of all blocks have less; in all lanes. */
+static __device__ __forceinline__ void quantiles(const class_counts &k, int lane,
+                                                 double ret[QUANTILES])
 {
-    const double wanted = share * k.all;
-    const uint32_t least = uint32_t(ceil(wanted));
-    uint32_t upto = k.before, before = 0, own = 0;
-    int at = 0;
+    const double wanted[QUANTILES] = {NOISE_QUANTILE * k.all, 0.5 * k.all};
+    uint32_t before[QUANTILES] = {}, own[QUANTILES] = {}, upto = k.before;
+    int at[QUANTILES] = {};
 
+#pragma unroll
     for (int i = 0; i < LANE_BINS; i++) {
-        if (!own && k.bin[i] && upto + k.bin[i] >= least) {
-            at = lane * LANE_BINS + i;
-            before = upto;
-            own = k.bin[i];
-        }
-        upto += k.bin[i];
-    }
-    const double found = bin_low(at + (wanted - before) / max(own, 1u));
-    const uint32_t who = __ballot_sync(0xffffffffu, own);
+        const uint32_t to = upto + k.bin[i];
 
-    return who ? __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
+#pragma unroll
+        for (int q = 0; q < QUANTILES; q++)
+            if (!own[q] && k.bin[i] && to >= uint32_t(ceil(wanted[q]))) {
+                at[q] = lane * LANE_BINS + i;
+                before[q] = upto;
+                own[q] = k.bin[i];
+            }
+        upto = to;
+    }
+#pragma unroll
+    for (int q = 0; q < QUANTILES; q++) {
+        const double found = bin_low(at[q] + (wanted[q] - before[q]) / max(own[q], 1u));
+        const uint32_t who = __ballot_sync(0xffffffffu, own[q]);
+
+        ret[q] = who ? __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
+    }
 }
 
 /* What is known of the noise, and what the frame says of each class and of what means leave. */
@@ -79,14 +89,11 @@ static __device__ int nearest_class(const measured &m, int c, int lane)
 {
     const uint32_t enough = __ballot_sync(
         0xffffffffu, lane < TIME_CLASSES && m.n[lane % TIME_CLASSES] >= NOISE_ENOUGH_BLOCKS);
+    const uint32_t below = enough & ((2u << c) - 1), above = enough >> c;
+    const int down = below ? c - (31 - __clz(int(below))) : TIME_CLASSES;
+    const int up = above ? __ffs(int(above)) - 1 : TIME_CLASSES;
 
-    for (int away = 0; away < TIME_CLASSES; away++) {
-        if (c >= away && enough >> (c - away) & 1)
-            return c - away;
-        if (enough >> (c + away) & 1)
-            return c + away;
-    }
-    return -1;
+    return !enough ? -1 : down <= up ? c - down : c + up;
 }
 
 /* What was known before. */
@@ -126,21 +133,20 @@ static __device__ void update_left(measured &m, int i)
         m.known[i - 1] += by * (now - m.known[i - 1]);
 }
 
-/* noise_update(): a thread for each class, and those after them for what is left. */
+/* noise_update(): a thread for each class, and those of another warp for what is left. */
 static __device__ void update(const time_job &j, measured &m)
 {
     const enum noise_compared compared = !j.goes_on   ? NOISE_FIRST
                                          : j.searches ? NOISE_NEXT
                                                       : NOISE_AT_MOST;
-    const int c = threadIdx.x;
+    const int i = threadIdx.x;
 
-    if (c < TIME_CLASSES) {
-        noise_follow(&m.variance[c], &m.above[c], &m.low[c], m.now[c], m.n_frames, compared);
-    } else if (c < TIME_CLASSES + TIME_LEFT - 1 && j.goes_on && !m.is_drawn) {
-        update_left(m, c - TIME_CLASSES);
-    }
+    if (i < TIME_CLASSES)
+        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, compared);
+    else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
+        update_left(m, i - 32);
     __syncthreads();
-    if (c == 0)
+    if (i == 0)
         m.n_frames++;
 }
 
@@ -159,37 +165,35 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
     return drawn;
 }
 
-/* Whether most blocks have no noise. For a whole warp. */
-static __device__ bool is_drawn(const measured &m, int lane)
-{
-    const int c = lane % TIME_CLASSES;
-    int more = int(m.drawn[c]) - int(m.n[c]);
+/* What all classes say together. For a whole warp. */
+struct all_classes {
+    bool is_drawn; /* most blocks have no noise */
+    double raise;  /* noise_raise() of measure_uneven() */
 
-    for (int away = 1; away < TIME_CLASSES; away *= 2)
-        more += __shfl_xor_sync(0xffffffffu, more, away);
-    return more > 0;
-}
+    __device__ __forceinline__ all_classes(const measured &m, int lane)
+    {
+        const int c = lane % TIME_CLASSES;
+        uint32_t drawn = m.drawn[c], flat = m.flat[c], n = m.n[c];
+        double uneven = m.uneven[c];
 
-/* noise_raise() of measure_uneven(). For a whole warp. */
-static __device__ double raise_of(const measured &m, int lane)
-{
-    const int c = lane % TIME_CLASSES;
-    uint32_t flat = m.flat[c], all = m.n[c];
-    double uneven = m.uneven[c];
-
-    for (int away = 1; away < TIME_CLASSES; away *= 2) {
-        flat += __shfl_xor_sync(0xffffffffu, flat, away);
-        all += __shfl_xor_sync(0xffffffffu, all, away);
-        uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
+#pragma unroll
+        for (int away = 1; away < TIME_CLASSES; away *= 2) {
+            drawn += __shfl_xor_sync(0xffffffffu, drawn, away);
+            flat += __shfl_xor_sync(0xffffffffu, flat, away);
+            n += __shfl_xor_sync(0xffffffffu, n, away);
+            uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
+        }
+        is_drawn = drawn > n;
+        raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
     }
-    return noise_raise(flat && NOISE_FLAT_PART * flat >= all ? uneven / flat : 0.0);
-}
+};
 
 /* Several classes in one, for a picture in which none has enough; how many blocks there are. */
 static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int first, int last,
                                                         int lane, double *ret)
 {
     class_counts all = {}, k;
+    double now[QUANTILES];
 
     for (int c = first; c <= last; c++) {
         (void)load_class(n, c, lane, k);
@@ -197,48 +201,49 @@ static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int
             all.bin[i] += k.bin[i];
     }
     add_before(all, lane);
-    *ret = NOISE_QUANTILE_TO_MEAN * quantile(all, NOISE_QUANTILE, lane);
+    quantiles(all, lane, now);
+    *ret = NOISE_QUANTILE_TO_MEAN * now[0];
     return all.all;
 }
 
 /* The counts of a frame into @m. False: there are none. A warp for each class. */
-static __device__ bool take_counts(const time_job &j, measured &m)
+static __device__ __forceinline__ bool take_counts(const time_job &j, measured &m)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t n_all = 1;
     class_counts k;
     const uint32_t drawn = load_class(*j.noise, warp, lane, k), flat = __ldcg(&j.noise->flat[warp]);
-    double now, median;
+    double own[QUANTILES];
+    double now;
     int nearest;
 
     if (threadIdx.x < TIME_LEFT)
         m.left[threadIdx.x] = (long long)__ldcg(&j.noise->left[threadIdx.x]);
     add_before(k, lane);
-    now = quantile(k, NOISE_QUANTILE, lane);
-    median = quantile(k, 0.5, lane);
+    quantiles(k, lane, own);
     if (lane == 0) {
         const bool is_flat = k.all >= NOISE_ENOUGH_BLOCKS && 2 * flat >= k.all;
 
-        m.own[warp] = NOISE_QUANTILE_TO_MEAN * now;
+        m.own[warp] = NOISE_QUANTILE_TO_MEAN * own[0];
         m.n[warp] = k.all;
         m.drawn[warp] = drawn;
         m.flat[warp] = is_flat ? k.all : 0;
-        m.uneven[warp] = is_flat ? k.all * median / now : 0.0;
+        m.uneven[warp] = is_flat ? k.all * own[1] / own[0] : 0.0;
     }
     __syncthreads();
     nearest = nearest_class(m, warp, lane);
-    const bool drawn_all = is_drawn(m, lane);
+    const all_classes all(m, lane);
 
     if (threadIdx.x == 0)
-        m.is_drawn = drawn_all;
-    if (drawn_all) {
+        m.is_drawn = all.is_drawn;
+    if (all.is_drawn) {
         now = 0.0;
     } else if (nearest < 0) {
         n_all = variance_of_all(*j.noise, 0, TIME_CLASSES - 1, lane, &now);
         if (!n_all && m.n_frames < 2) /* else it is too dark to tell */
             n_all = variance_of_all(*j.noise, TIME_CLASSES, TIME_CLASSES, lane, &now);
     } else {
-        now = raise_of(m, lane) * m.own[nearest];
+        now = all.raise * m.own[nearest];
     }
     if (lane == 0)
         m.now[warp] = now;
@@ -256,12 +261,33 @@ static __device__ double variance_at(const measured &m, double y)
     return fmax(m.variance[c] + part * (m.variance[c + 1] - m.variance[c]), 1.0);
 }
 
+/* One of the bounds, or two: a thread of each warp, so that none does all of them. */
+static __device__ __forceinline__ void fill_bounds(const time_job &j, const measured &m, int which)
+{
+    const struct noise_left known = {m.known[0], m.known[1], m.known[2],
+                                     m.known[3], m.known[4], m.known[5]};
+    const bool grey = j.shape.components == 1;
+    time_bounds &to = j.noise->bounds;
+
+    if (which == 0) {
+        to.white = noise_whitening(known, m.share, grey);
+    } else if (which == 1) {
+        to.in_luma = noise_luma_light(known, m.share, grey);
+    } else if (which == 2) {
+        to.in_chroma = noise_chroma_light(known, m.share);
+    } else if (which == 3) {
+        to.rho = float(m.share);
+        to.slack = noise_slack(float(m.share));
+    }
+}
+
 /* Returns whether a sigma of the thread's does not suit. */
 static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = variance_at(m, i), unit = double(j.form[0][0]) / FORM;
+    const double nu2 = variance_at(m, i);
+    const float unit = float(j.form[0][0]) / FORM;
     const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =
         j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : factor * factor * nu2;
@@ -269,21 +295,25 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     const float full = fminf(fmaxf(4.0f * frames / float(j.frames) - 3.0f, 0.0f), 1.0f);
     const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
 
-    n.nu2[i] = float(nu2 / unit);
+    n.nu2[i] = __fdividef(float(nu2), unit);
     n.inv_two_sc2[i] = __fdividef(0.5f, float(sigma2));
     n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
-    if (i == 0) {
-        const struct noise_left known = {m.known[0], m.known[1], m.known[2],
-                                         m.known[3], m.known[4], m.known[5]};
-        const bool grey = j.shape.components == 1;
-
-        n.rho = float(m.share);
-        n.white = noise_whitening(known, m.share, grey);
-        n.in_luma = noise_luma_light(known, m.share, grey);
-        n.in_chroma = noise_chroma_light(known, m.share);
-        n.slack = noise_slack(float(m.share));
-    }
+    if (i % 32 == 0)
+        fill_bounds(j, m, i / 32);
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;
+}
+
+/* For the next frame. */
+static __device__ __forceinline__ void clear_counts(time_noise &n)
+{
+    const int i = threadIdx.x;
+
+    for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
+        n.blocks[0][k] = 0;
+    if (i < TIME_LEFT)
+        n.left[i] = 0;
+    if (i <= TIME_CLASSES)
+        n.flat[i] = 0;
 }
 
 static __device__ void keep(const time_job &j, const measured &m)
@@ -291,14 +321,8 @@ static __device__ void keep(const time_job &j, const measured &m)
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
 
-    for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
-        n.blocks[0][k] = 0;
-    if (i < TIME_LEFT)
-        n.left[i] = 0;
     if (i < NOISE_PAIRS)
         n.known[i] = m.known[i];
-    if (i <= TIME_CLASSES)
-        n.flat[i] = 0;
     if (i < TIME_CLASSES) {
         j.report->variance[i] = n.variance[i] = m.variance[i];
         n.low[i] = m.low[i];
@@ -311,7 +335,7 @@ static __device__ void keep(const time_job &j, const measured &m)
 }
 
 /* What is not counted yet is known when it begins. */
-static __device__ void time_follow_noise(const time_job &j)
+static __device__ __forceinline__ void time_follow_noise(const time_job &j)
 {
     __shared__ measured m;
 
@@ -324,6 +348,7 @@ static __device__ void time_follow_noise(const time_job &j)
         m.variance[threadIdx.x] = 0.0; /* noise_repeat() */
     }
     __syncthreads();
+    clear_counts(*j.noise);
     const bool unsuited = __syncthreads_or(fill_tables(j, m));
 
     if (threadIdx.x == 0)
