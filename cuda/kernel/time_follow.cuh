@@ -184,7 +184,8 @@ struct all_classes {
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
         is_drawn = drawn > n;
-        raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
+        raise =
+            noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0, m.n_frames == 0);
     }
 };
 
@@ -345,7 +346,7 @@ static __device__ __forceinline__ void time_follow_noise(const time_job &j)
         if (take_counts(j, m))
             update(j, m);
     } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
-        m.variance[threadIdx.x] = 0.0; /* noise_repeat() */
+        noise_set_aside(&m.variance[threadIdx.x], &m.low[threadIdx.x]); /* noise_repeat() */
     }
     __syncthreads();
     clear_counts(*j.noise);

@@ -81,9 +81,9 @@ static double measure_uneven(const struct noise_sums *sums)
 
 /* What this picture says of each class; a class with few blocks is like its nearest. False: there
  * are not enough blocks at all. */
-static bool measure(const struct noise_sums *sums, double ret[NOISE_CLASSES])
+static bool measure(const struct noise_sums *sums, bool first, double ret[NOISE_CLASSES])
 {
-    const double factor = NOISE_QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums));
+    const double factor = NOISE_QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums), first);
     double own[NOISE_CLASSES];
     bool enough[NOISE_CLASSES], any = false;
 
@@ -159,7 +159,8 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
 
     if (!is_drawn(sums)) {
         /* What is too dark tells nothing of what comes after it. */
-        if (!measure(sums, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
+        if (!measure(sums, n->n_frames == 0, now) &&
+            !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
             (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
             return;
         if (compared != NOISE_FIRST)
@@ -173,7 +174,7 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
 void noise_repeat(struct noise *n)
 {
     for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
-        n->variance[c] = 0.0;
+        noise_set_aside(&n->variance[c], &n->low[c]);
 }
 
 double noise_variance(const struct noise *n, double y)

@@ -9,9 +9,9 @@
  * sorted into classes by their mean luma; in each class the blocks with the least variance are the
  * ones where nothing but noise was measured: their 6 % quantile, times 1.2. That is too low where
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
- * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
- * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise.
+ * from that quantile where a picture is flat tells how much to add (noise_raise()), but for a first
+ * picture, to which the most is added. Blocks without any noise are drawn, not seen by a camera:
+ * they are left out, or where they are more than half of a picture, it has none.
  *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
@@ -62,7 +62,8 @@ int noise_bin(double variance);
 /* One picture more. */
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
 
-/* The picture before once more, to the bit. A first one that is repeated has no noise. */
+/* The picture before once more, to the bit. A first one that is repeated has no noise, until
+ * another one comes. */
 void noise_repeat(struct noise *n);
 
 /* What is known before the first picture. */

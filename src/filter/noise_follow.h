@@ -24,7 +24,8 @@ enum noise_compared {
 #define NOISE_MEANS 81.0       /* struct noise_sums: variances of means have another scale */
 #define NOISE_QUANTILE 0.06
 #define NOISE_QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
-#define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
+#define NOISE_MOST_RAISE 1.5
+#define NOISE_ENOUGH_BLOCKS 12 /* for a class to be measured by itself */
 #define NOISE_SEEN 4      /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define NOISE_FLAT_PART 3 /* of all blocks that must be in flat classes to tell anything */
 
@@ -39,12 +40,13 @@ struct noise_left {
 /* By how much the quantile of a picture's blocks is raised: @uneven is the median of their
  * variances over that quantile, where there is nothing but noise. White noise has 1.11 by chance,
  * noise that neighbours share 1.15 to 1.25, and a JPEG, which leaves blocks with few coefficients
- * almost none of their noise, 1.3 (on the clips of tools/bench/quality). */
-NOISE_FUNCTION double noise_raise(double uneven)
+ * almost none of their noise, 1.3 (on the clips of tools/bench/quality). The @first picture cannot
+ * tell, and to take too much does less harm than too little. */
+NOISE_FUNCTION double noise_raise(double uneven, bool first)
 {
     const double raise = 1.0 + 4.0 * (uneven - 1.22);
 
-    return raise < 1.0 ? 1.0 : raise > 1.5 ? 1.5 : raise;
+    return first || raise > NOISE_MOST_RAISE ? NOISE_MOST_RAISE : raise < 1.0 ? 1.0 : raise;
 }
 
 /* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
@@ -68,6 +70,8 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
         *variance = now;
         return;
     }
+    if (n_frames == 1 && *variance <= 0.0) /* noise_set_aside() */
+        *variance = *low;
     if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
         *above = 0;
     } else {
@@ -80,6 +84,14 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     } else if (rises || now < *variance) {
         *variance = n_frames == 1 ? now : noise_towards(*variance, now);
     }
+}
+
+/* A first picture that comes again has no noise, until another one comes. */
+NOISE_FUNCTION void noise_set_aside(double *variance, double *low)
+{
+    if (*variance > 0.0)
+        *low = *variance;
+    *variance = 0.0;
 }
 
 /* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601

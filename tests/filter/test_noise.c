@@ -196,6 +196,27 @@ static void test_repeated_pictures(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
+/* What was known of a first picture that came twice is known again when there is another. */
+static void test_first_picture_again(void **state)
+{
+    static const enum noise_compared cases[] = {NOISE_FIRST, NOISE_NEXT, NOISE_AT_MOST};
+    struct noise_sums sums = {0};
+
+    (void)state;
+    add(&sums, 3, 100, 30, 30.1);
+    for (int i = 0; i < 3; i++) {
+        struct noise n;
+
+        noise_init(&n);
+        noise_update(&n, &sums, NOISE_FIRST);
+        noise_repeat(&n);
+        noise_repeat(&n);
+        assert_true(noise_sigma(&n) == 0.0);
+        noise_update(&n, &sums, cases[i]);
+        assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    }
+}
+
 /* After a break the noise stays known: texture in the first picture does not raise it. */
 static void test_breaks(void **state)
 {
@@ -249,15 +270,25 @@ static void test_uneven(void **state)
     assert_in_range(100 * estimate_uneven(3, 0, 0), 2600, 2800);
 }
 
-/* Nothing for white noise, and never more than half. */
+/* Nothing for white noise, and never more than half, which a first picture has whatever it is. */
 static void test_raise(void **state)
 {
+    struct noise_sums sums = {0};
+    struct noise n;
+
     (void)state;
-    assert_true(noise_raise(0.0) == 1.0);
-    assert_true(noise_raise(1.11) == 1.0);
-    assert_in_range(100 * noise_raise(1.3), 125, 140);
-    assert_true(noise_raise(1.5) == 1.5);
-    assert_true(noise_raise(100.0) == 1.5);
+    assert_true(noise_raise(0.0, false) == 1.0);
+    assert_true(noise_raise(1.11, false) == 1.0);
+    assert_in_range(100 * noise_raise(1.3, false), 125, 140);
+    assert_true(noise_raise(1.5, false) == 1.5);
+    assert_true(noise_raise(100.0, false) == 1.5);
+    assert_true(noise_raise(1.11, true) == 1.5);
+    noise_init(&n);
+    add(&sums, 3, 100, 30, 30.1);
+    noise_update(&n, &sums, NOISE_FIRST);
+    assert_in_range(100 * noise_variance(&n, 112) / (1.5 * 36), 95, 107);
+    noise_update(&n, &sums, NOISE_AT_MOST);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
 /* Another light: what stays far above is believed, after longer where it may be motion. */
@@ -318,7 +349,7 @@ static void test_only_falls(void **state)
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &moving, NOISE_AT_MOST);
-    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / (1.5 * 36), 95, 107);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &less, NOISE_AT_MOST);
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
@@ -379,14 +410,23 @@ static void test_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),         cmocka_unit_test(test_only_falls),
-        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
-        cmocka_unit_test(test_odd_pictures), cmocka_unit_test(test_drawn_pictures),
-        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_repeated_pictures),
-        cmocka_unit_test(test_breaks),       cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_raise),        cmocka_unit_test(test_rises),
-        cmocka_unit_test(test_left),         cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_first_picture_again),
+        cmocka_unit_test(test_most),
+        cmocka_unit_test(test_only_falls),
+        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_odd_pictures),
+        cmocka_unit_test(test_drawn_pictures),
+        cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_repeated_pictures),
+        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_raise),
+        cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_left),
+        cmocka_unit_test(test_quiet),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
