@@ -151,8 +151,9 @@ static __device__ __forceinline__ auto own_samples(const time_job &j, int compon
 
 #define LUMA (2 * CELLS) /* samples of a thread in a row */
 
-/* The samples of a thread's cells, in rows of luma; the nearest ones where it reaches past the
- * picture. */
+/* The samples of a thread's cells, in rows of luma. Where the picture ends with the first of them,
+ * the other one's are those beside it, which nobody reads; a thread past it has the nearest ones.
+ */
 template <int C, int HS> struct cell_samples {
     samples<LUMA> luma[2];
     samples<(LUMA >> HS)> chroma[2][C > 1 ? C - 1 : 1];

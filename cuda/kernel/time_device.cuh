@@ -59,6 +59,5 @@ static __device__ __forceinline__ float number(uint32_t word, uint32_t selector)
 }
 
 #define LOW_BYTE 0x7440
-#define HIGH_BYTE 0x7441
 #define LOW_HALF 0x7410
 #define HIGH_HALF 0x7432

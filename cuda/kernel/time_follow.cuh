@@ -118,6 +118,11 @@ static __device__ void recall(const time_job &j, measured &m)
     __syncthreads();
 }
 
+static __device__ __forceinline__ enum noise_compared compared_of(const time_job &j)
+{
+    return !j.goes_on ? NOISE_FIRST : j.searches ? NOISE_NEXT : NOISE_AT_MOST;
+}
+
 /* update_left(): a thread for the share, and one for each pair. */
 static __device__ void update_left(measured &m, int i)
 {
@@ -136,13 +141,10 @@ static __device__ void update_left(measured &m, int i)
 /* noise_update(): a thread for each class, and those of another warp for what is left. */
 static __device__ void update(const time_job &j, measured &m)
 {
-    const enum noise_compared compared = !j.goes_on   ? NOISE_FIRST
-                                         : j.searches ? NOISE_NEXT
-                                                      : NOISE_AT_MOST;
     const int i = threadIdx.x;
 
     if (i < TIME_CLASSES)
-        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, compared);
+        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, compared_of(j));
     else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
         update_left(m, i - 32);
     __syncthreads();
@@ -184,8 +186,7 @@ struct all_classes {
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
         is_drawn = drawn > n;
-        raise =
-            noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0, m.n_frames == 0);
+        raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
     }
 };
 
@@ -223,7 +224,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     add_before(k, lane);
     quantiles(k, lane, own);
     if (lane == 0) {
-        const bool is_flat = k.all >= NOISE_ENOUGH_BLOCKS && 2 * flat >= k.all;
+        const bool is_flat = noise_is_flat(k.all, flat, own[1], own[0], compared_of(j));
 
         m.own[warp] = NOISE_QUANTILE_TO_MEAN * own[0];
         m.n[warp] = k.all;
@@ -346,7 +347,8 @@ static __device__ __forceinline__ void time_follow_noise(const time_job &j)
         if (take_counts(j, m))
             update(j, m);
     } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
-        noise_set_aside(&m.variance[threadIdx.x], &m.low[threadIdx.x]); /* noise_repeat() */
+        noise_set_aside(&m.variance[threadIdx.x], &m.above[threadIdx.x],
+                        &m.low[threadIdx.x]); /* noise_repeat() */
     }
     __syncthreads();
     clear_counts(*j.noise);

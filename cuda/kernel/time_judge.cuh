@@ -1,7 +1,7 @@
 #pragma once
 /* Step 2 of engine/time/average.h from E and |e|^2 on: light, and how a guess can be believed. For
- * a thread block, which has a tile. Cells outside of the picture are computed from the nearest ones
- * too, but never stored, so that loads need not wait for each other. */
+ * a thread block, which has a tile. Cells outside of the picture are computed too, from the nearest
+ * ones, so that loads need not wait for each other. */
 #include "cuda/kernel/time_tile.cuh"
 #include "filter/mean_count.h"
 

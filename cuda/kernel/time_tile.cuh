@@ -3,9 +3,9 @@
  *
  * DESIGN. A tile has 32x16 cells, a thread two of them beside each other, which have one vector.
  * Light needs E four cells beyond the tile, what it leaves one. Outside of the picture each of
- * these repeats its own nearest cell. The squares take the place of E once that is added up, and E
- * that of the frame's colours, which are added up before the noise is known. In shared memory a
- * thread's two cells are one load where they can be. */
+ * these repeats its own nearest cell. The squares take the place of E once that is added up, and
+ * the sums of E that of sums of colours, which are made before the noise is known. In shared memory
+ * a thread's two cells are one load where they can be. */
 #include "cuda/kernel/time_device.cuh"
 
 #define WIDE 32 /* cells of a tile */
@@ -178,8 +178,8 @@ static __device__ __forceinline__ fetched fetch(const time_job &j, const tile<C>
     fetched ret;
 
 #pragma unroll
-    for (int k = 0; k < E_LOADS; k++) {
-        const int cy = clamp(tile_y() - E_HALO + e_row(k), s.cells_y - 1);
+    for (int k = 0; k < E_LOADS; k++) { /* some for nothing, where a thread has none */
+        const int cy = clamp(tile_y() - E_HALO + min(e_row(k), E_HIGH - 1), s.cells_y - 1);
         const bool near =
             ALONG &&
             t.near[(cy - tile_y() + E_HALO) / BLOCK_CELLS][(cx - tile_x() + E_HALO) / BLOCK_CELLS];

@@ -62,17 +62,18 @@ void noise_init(struct noise *n)
 
 /* How much higher than their quantile the median of all blocks is, where most of a class is flat:
  * the mean over these classes. 0: there is too little of them. */
-static double measure_uneven(const struct noise_sums *sums)
+static double measure_uneven(const struct noise_sums *sums, enum noise_compared compared)
 {
     double sum = 0.0, flat = 0.0, all = 0.0;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
         const uint64_t n = count_seen(sums->blocks[c]);
+        const double least = quantile(sums->blocks[c], NOISE_QUANTILE);
+        const double median = quantile(sums->blocks[c], 0.5);
 
         all += (double)n;
-        if (n >= NOISE_ENOUGH_BLOCKS && 2 * (uint64_t)sums->flat[c] >= n) {
-            sum += (double)n * quantile(sums->blocks[c], 0.5) /
-                   quantile(sums->blocks[c], NOISE_QUANTILE);
+        if (noise_is_flat((uint32_t)n, sums->flat[c], median, least, compared)) {
+            sum += (double)n * median / least;
             flat += (double)n;
         }
     }
@@ -81,9 +82,10 @@ static double measure_uneven(const struct noise_sums *sums)
 
 /* What this picture says of each class; a class with few blocks is like its nearest. False: there
  * are not enough blocks at all. */
-static bool measure(const struct noise_sums *sums, bool first, double ret[NOISE_CLASSES])
+static bool measure(const struct noise_sums *sums, enum noise_compared compared,
+                    double ret[NOISE_CLASSES])
 {
-    const double factor = NOISE_QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums), first);
+    const double factor = NOISE_QUANTILE_TO_MEAN * noise_raise(measure_uneven(sums, compared));
     double own[NOISE_CLASSES];
     bool enough[NOISE_CLASSES], any = false;
 
@@ -159,8 +161,7 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
 
     if (!is_drawn(sums)) {
         /* What is too dark tells nothing of what comes after it. */
-        if (!measure(sums, n->n_frames == 0, now) &&
-            !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
+        if (!measure(sums, compared, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
             (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
             return;
         if (compared != NOISE_FIRST)
@@ -174,7 +175,7 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
 void noise_repeat(struct noise *n)
 {
     for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
-        noise_set_aside(&n->variance[c], &n->low[c]);
+        noise_set_aside(&n->variance[c], &n->above[c], &n->low[c]);
 }
 
 double noise_variance(const struct noise *n, double y)

@@ -9,9 +9,9 @@
  * sorted into classes by their mean luma; in each class the blocks with the least variance are the
  * ones where nothing but noise was measured: their 6 % quantile, times 1.2. That is too low where
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
- * from that quantile where a picture is flat tells how much to add (noise_raise()), but for a first
- * picture, to which the most is added. Blocks without any noise are drawn, not seen by a camera:
- * they are left out, or where they are more than half of a picture, it has none.
+ * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
+ * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
+ * picture, it has no noise.
  *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
@@ -43,7 +43,8 @@ struct noise_sums {
 struct noise {
     int n_frames;
     double variance[NOISE_CLASSES];
-    /* How many pictures in a row were measured at more than twice that, and the least of them. */
+    /* How many pictures in a row were measured at more than twice that, and the least of them;
+     * after a first picture that was repeated, what noise_set_aside() keeps. */
     int above[NOISE_CLASSES];
     double low[NOISE_CLASSES];
     double share; /* of the variance, left in such means: 0.1 where noise is white */
@@ -62,8 +63,8 @@ int noise_bin(double variance);
 /* One picture more. */
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
 
-/* The picture before once more, to the bit. A first one that is repeated has no noise, until
- * another one comes. */
+/* The picture before once more, to the bit. A first one that is repeated has no noise:
+ * noise_set_aside(). */
 void noise_repeat(struct noise *n);
 
 /* What is known before the first picture. */

