@@ -287,9 +287,9 @@ static double time_clip(const struct row_kernels *set, struct frame clip[CLIP_FR
 static void bench_time(const struct row_kernels *const *sets, int n_sets, int rounds)
 {
     struct frame clip[CLIP_FRAMES], out = {.width = 1920, .height = 1080};
+    static const double sigma_colors[] = {0.0, 18.0}; /* 0: auto */
     struct filter f = filter_of(3);
 
-    f.sigma_color = 18.0;
     for (int t = 0; t < CLIP_FRAMES; t++) {
         clip[t] = frame_like(&out);
         if (frame_alloc(&clip[t]))
@@ -299,17 +299,21 @@ static void bench_time(const struct row_kernels *const *sets, int n_sets, int ro
     if (frame_alloc(&out))
         exit(1);
     printf("\nA mean over 16 frames: one thread, 1920x1080, radius 3, disc, ms of CPU time\n\n"
-           "| | each by itself | without search | with search |\n| --- | --- | --- | --- |\n");
-    for (int i = 0; i < n_sets; i++) {
+           "| | sigma-color | each by itself | without search | with search |\n"
+           "| --- | --- | --- | --- | --- |\n");
+    for (int i = 0; i < 2 * n_sets; i++) {
+        const struct row_kernels *const set = sets[i / 2];
         double ms[3];
 
+        f.sigma_color = sigma_colors[i % 2];
         for (int k = 0; k < 3; k++) {
             f.temporal = k ? 16 : 1;
             f.no_search = k == 1;
-            ms[k] = time_clip(sets[i], clip, &out, &f, rounds);
+            ms[k] = time_clip(set, clip, &out, &f, rounds);
         }
-        printf("| %s | %.2f | %.2f (%.2f) | %.2f (%.2f) |\n", sets[i]->label, ms[0], ms[1],
-               ms[1] / ms[0], ms[2], ms[2] / ms[0]);
+        printf("| %s | %s | %.2f | %.2f (%.2f) | %.2f (%.2f) |\n", set->label,
+               f.sigma_color > 0.0 ? "18" : "auto", ms[0], ms[1], ms[1] / ms[0], ms[2],
+               ms[2] / ms[0]);
     }
     for (int t = 0; t < CLIP_FRAMES; t++)
         frame_free(&clip[t]);
