@@ -228,8 +228,8 @@ static void wait_for_devices(void)
     (void)nanosleep(&limit, NULL);
 }
 
-/* A frame that takes long, or an encoder that does, holds up the end of its file. */
-static void wait_for_file(void)
+/* A frame or an encoder that takes long holds up the end of a file. Returns whether that came. */
+static bool wait_for_file(void)
 {
     const struct timespec usual = timespec_of(FINISH_NS), step = timespec_of(100 * NS_PER_MS);
     const int64_t t_end_ns = now_ns() + FINISH_MOST_NS;
@@ -241,6 +241,7 @@ static void wait_for_file(void)
         log_info("a file is still to be finished; another signal ends it all at once");
     while (has_file_to_finish() && n_stops == n && now_ns() < t_end_ns)
         (void)nanosleep(&step, NULL);
+    return !has_file_to_finish();
 }
 
 /* Ends the program when it was told to stop and does not. */
@@ -253,8 +254,8 @@ static void *end_in_time(void *arg)
     wait_for_devices();
     if (end_snapshots())
         (void)nanosleep(&limit, NULL);
-    if (has_file_to_finish())
-        wait_for_file();
+    if (has_file_to_finish() && wait_for_file())
+        (void)nanosleep(&limit, NULL);
     log_warning("forced exit: something did not stop in time");
     status = report(arg, true);
     if (has_file_to_finish()) {
