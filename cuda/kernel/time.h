@@ -83,8 +83,10 @@ struct time_bounds {
 struct time_noise {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
     double known[NOISE_PAIRS];                               /* its `left` */
-    int above[TIME_CLASSES], n_frames;
-    uint32_t changed; /* number of the newest frame that is not the one before it again */
+    int above[TIME_CLASSES], n_frames, again, run;
+    bool part_drawn, show, had_show;
+    uint32_t starts_again; /* what noise_repeat() returns */
+    uint32_t changed;      /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
     uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], flat[TIME_CLASSES + 1];
     unsigned long long left[TIME_LEFT]; /* `moved`, `left`, `covariance` */

@@ -211,11 +211,13 @@ static __device__ __forceinline__ uint16_t level_of(const time_job &j, int compo
     return uint16_t(WORDS ? own >> 1 : own * TIME_LEVEL_STEPS);
 }
 
-/* A frame that begins is its own mean; one that was there before leaves all as it was. */
+/* A frame that begins is its own mean, as a still of a show is; one that was there before leaves
+ * all as it was. */
 template <int C, int HS, int VS, bool WORDS>
 static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx, int cy)
 {
     const time_shape &s = j.shape;
+    const bool stays = j.goes_on && !__ldcg(&j.noise->starts_again);
 
     for (int i = 0; i < 4; i++) {
         const int x = 2 * cx + i % 2, y = 2 * cy + i / 2;
@@ -223,11 +225,11 @@ static __device__ __forceinline__ uint32_t store_known(const time_job &j, int cx
 
         if (y >= s.height)
             continue;
-        j.state.level[0][at] = j.goes_on ? j.old.level[0][at] : level_of<WORDS>(j, 0, at);
+        j.state.level[0][at] = stays ? j.old.level[0][at] : level_of<WORDS>(j, 0, at);
         for (int c = 1; c < C; c++)
-            j.state.level[c][at_c] = j.goes_on ? j.old.level[c][at_c] : level_of<WORDS>(j, c, at_c);
+            j.state.level[c][at_c] = stays ? j.old.level[c][at_c] : level_of<WORDS>(j, c, at_c);
     }
-    return j.goes_on ? j.old.count[cy * s.cells_x + cx] : uint32_t(MEAN_COUNT_ONE);
+    return stays ? j.old.count[cy * s.cells_x + cx] : uint32_t(MEAN_COUNT_ONE);
 }
 
 /* --- what the host gets to know of the counts --- */

@@ -74,10 +74,10 @@ static __device__ __forceinline__ void quantiles(const class_counts &k, int lane
 /* What is known of the noise, and what the frame says of each class and of what means leave. */
 struct measured {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share, known[NOISE_PAIRS];
-    int above[TIME_CLASSES], n_frames;
-    bool is_new, is_drawn, is_left_known;
+    int above[TIME_CLASSES], n_frames, again, run;
+    bool is_new, is_drawn, is_left_known, part_drawn, show, had_show;
     double own[TIME_CLASSES], now[TIME_CLASSES];
-    uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES];
+    uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES], drawn_last; /* of the class after these */
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
     uint32_t flat[TIME_CLASSES];
     double uneven[TIME_CLASSES];
@@ -96,24 +96,35 @@ static __device__ int nearest_class(const measured &m, int c, int lane)
     return !enough ? -1 : down <= up ? c - down : c + up;
 }
 
-/* What was known before. */
+/* What was known before, with show_goes_on() or noise_repeat(), but for noise_set_aside(). */
 static __device__ void recall(const time_job &j, measured &m)
 {
     const time_noise &n = *j.noise;
+    const bool new_one = is_new(j);
+    const int again = new_one ? 0 : min(n.again + 1, NOISE_STILL);
+    const bool still = again == NOISE_STILL && n.again < NOISE_STILL;
+    const bool begins = still && n.part_drawn && (n.run <= NOISE_SHOW || n.had_show);
+    const int run = still ? 0 : new_one ? min(n.run + 1, NOISE_SHOW + 1) : n.run;
+    const bool ends = new_one && n.show && run > NOISE_SHOW;
     const int c = threadIdx.x;
 
     if (c < TIME_CLASSES) {
-        m.variance[c] = n.variance[c];
-        m.low[c] = n.low[c];
-        m.above[c] = n.above[c];
+        m.variance[c] = begins ? 0.0 : n.variance[c];
+        m.low[c] = still && n.n_frames == 1 ? 0.0 : n.low[c];
+        m.above[c] = begins ? 0 : n.above[c];
     }
     if (c < NOISE_PAIRS)
         m.known[c] = n.known[c];
     if (c == TIME_CLASSES) {
         m.share = n.share;
         m.is_left_known = n.known[0] > 0.0;
-        m.n_frames = n.n_frames;
-        m.is_new = is_new(j);
+        m.n_frames = ends ? 0 : n.n_frames;
+        m.again = again;
+        m.run = run;
+        m.is_new = new_one;
+        m.part_drawn = n.part_drawn;
+        m.show = begins || (n.show && !ends);
+        m.had_show = begins || n.had_show;
     }
     __syncthreads();
 }
@@ -169,8 +180,8 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
 
 /* What all classes say together. For a whole warp. */
 struct all_classes {
-    bool is_drawn; /* most blocks have no noise */
-    double raise;  /* noise_raise() of measure_uneven() */
+    bool is_drawn, part_drawn; /* most blocks have no noise; some, near black and white too */
+    double raise;              /* noise_raise() of measure_uneven() */
 
     __device__ __forceinline__ all_classes(const measured &m, int lane)
     {
@@ -186,6 +197,7 @@ struct all_classes {
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
         is_drawn = drawn > n;
+        part_drawn = NOISE_DRAWN_PART * (drawn + m.drawn_last) > n;
         raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
     }
 };
@@ -221,6 +233,11 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
 
     if (threadIdx.x < TIME_LEFT)
         m.left[threadIdx.x] = (long long)__ldcg(&j.noise->left[threadIdx.x]);
+    if (threadIdx.x == 32 * (WARPS - 1)) {
+        m.drawn_last = 0;
+        for (int i = 0; i < NOISE_SEEN; i++)
+            m.drawn_last += __ldcg(&j.noise->blocks[TIME_CLASSES][i]);
+    }
     add_before(k, lane);
     quantiles(k, lane, own);
     if (lane == 0) {
@@ -236,8 +253,10 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     nearest = nearest_class(m, warp, lane);
     const all_classes all(m, lane);
 
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         m.is_drawn = all.is_drawn;
+        m.part_drawn = all.part_drawn;
+    }
     if (all.is_drawn) {
         now = 0.0;
     } else if (nearest < 0) {
@@ -333,6 +352,12 @@ static __device__ void keep(const time_job &j, const measured &m)
     if (i == 0) {
         j.report->share = n.share = m.share;
         j.report->n_frames = n.n_frames = m.n_frames;
+        n.again = m.again;
+        n.run = m.run;
+        n.show = m.show;
+        n.had_show = m.had_show;
+        n.part_drawn = m.part_drawn;
+        n.starts_again = m.show && m.again == NOISE_STILL;
     }
 }
 
@@ -344,11 +369,10 @@ static __device__ __forceinline__ void time_follow_noise(const time_job &j)
     recall(j, m);
     wait_for_before();
     if (m.is_new) {
-        if (take_counts(j, m))
+        if (take_counts(j, m) && !m.show)
             update(j, m);
     } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
-        noise_set_aside(&m.variance[threadIdx.x], &m.above[threadIdx.x],
-                        &m.low[threadIdx.x]); /* noise_repeat() */
+        noise_set_aside(&m.variance[threadIdx.x], &m.low[threadIdx.x]); /* noise_repeat() */
     }
     __syncthreads();
     clear_counts(*j.noise);

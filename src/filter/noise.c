@@ -120,16 +120,24 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
     return count_seen(all) > 0;
 }
 
-/* Whether most blocks have no noise at all. */
-static bool is_drawn(const struct noise_sums *sums)
+/* How many blocks have no noise at all, of the classes before @last. */
+static uint64_t count_drawn(const struct noise_sums *sums, int last)
 {
-    uint64_t drawn = 0, seen = 0;
+    uint64_t drawn = 0;
 
-    for (int c = 0; c < NOISE_CLASSES; c++) {
+    for (int c = 0; c < last; c++)
         drawn += count(sums->blocks[c], 0, NOISE_SEEN);
+    return drawn;
+}
+
+/* Those that have, but near black and white. */
+static uint64_t count_all_seen(const struct noise_sums *sums)
+{
+    uint64_t seen = 0;
+
+    for (int c = 0; c < NOISE_CLASSES; c++)
         seen += count_seen(sums->blocks[c]);
-    }
-    return drawn > seen;
+    return seen;
 }
 
 bool noise_is_quiet(const struct noise *n, int class, int bin)
@@ -155,11 +163,27 @@ static void update_left(struct noise *n, const struct noise_sums *sums)
         *old[i] += by * ((double)sums->covariance[i] / all - *old[i]);
 }
 
+/* Whether the newest picture still belongs to a show. */
+static bool show_goes_on(struct noise *n)
+{
+    n->again = 0;
+    if (n->run <= NOISE_SHOW)
+        n->run++;
+    if (n->show && n->run > NOISE_SHOW) {
+        n->show = false;
+        n->n_frames = 0;
+    }
+    return n->show;
+}
+
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
     double now[NOISE_CLASSES] = {0};
 
-    if (!is_drawn(sums)) {
+    n->part_drawn = NOISE_DRAWN_PART * count_drawn(sums, NOISE_CLASSES + 1) > count_all_seen(sums);
+    if (show_goes_on(n))
+        return;
+    if (count_drawn(sums, NOISE_CLASSES) <= count_all_seen(sums)) {
         /* What is too dark tells nothing of what comes after it. */
         if (!measure(sums, compared, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
             (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
@@ -172,10 +196,25 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     n->n_frames++;
 }
 
-void noise_repeat(struct noise *n)
+static void still(struct noise *n)
+{
+    if (n->n_frames == 1)
+        memset(n->low, 0, sizeof(n->low));
+    if (n->part_drawn && (n->run <= NOISE_SHOW || n->had_show)) {
+        n->show = n->had_show = true;
+        memset(n->variance, 0, sizeof(n->variance));
+        memset(n->above, 0, sizeof(n->above));
+    }
+    n->run = 0;
+}
+
+bool noise_repeat(struct noise *n)
 {
     for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
-        noise_set_aside(&n->variance[c], &n->above[c], &n->low[c]);
+        noise_set_aside(&n->variance[c], &n->low[c]);
+    if (n->again < NOISE_STILL && ++n->again == NOISE_STILL)
+        still(n);
+    return n->show && n->again == NOISE_STILL;
 }
 
 double noise_variance(const struct noise *n, double y)

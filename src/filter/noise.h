@@ -13,6 +13,13 @@
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
  * picture, it has no noise.
  *
+ * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
+ * bit, with changes between them that leave a part of the picture as it was. A camera may hang,
+ * too, but its noise is everywhere. So a still with blocks without noise begins a show, if it
+ * follows the start or another still within NOISE_SHOW different pictures, or if there was a show
+ * before. In a show nothing is noise. It ends after NOISE_SHOW different pictures without a still,
+ * and then all is measured as at the start.
+ *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.
  * Dubois, "Fast and reliable structure-oriented video noise estimation" (2005). Pure arithmetic: no
@@ -42,9 +49,13 @@ struct noise_sums {
 
 struct noise {
     int n_frames;
+    int again; /* times that the newest picture came again, at most NOISE_STILL */
+    int run;   /* different pictures since the last still or the start, at most NOISE_SHOW + 1 */
+    bool part_drawn; /* the newest one has blocks without noise */
+    bool show, had_show;
     double variance[NOISE_CLASSES];
-    /* How many pictures in a row were measured at more than twice that, and the least of them;
-     * after a first picture that was repeated, what noise_set_aside() keeps. */
+    /* How many pictures in a row were measured at more than twice that, and the least of them, or
+     * after a first picture that came again what noise_set_aside() keeps. */
     int above[NOISE_CLASSES];
     double low[NOISE_CLASSES];
     double share; /* of the variance, left in such means: 0.1 where noise is white */
@@ -63,9 +74,9 @@ int noise_bin(double variance);
 /* One picture more. */
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
 
-/* The picture before once more, to the bit. A first one that is repeated has no noise:
- * noise_set_aside(). */
-void noise_repeat(struct noise *n);
+/* The picture before once more, to the bit: noise_set_aside(). Returns whether it is a still of a
+ * show, with which a mean must start again. */
+bool noise_repeat(struct noise *n);
 
 /* What is known before the first picture. */
 void noise_init(struct noise *n);

@@ -28,7 +28,9 @@ enum noise_compared {
 #define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
 #define NOISE_SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define NOISE_MOST_UNEVEN 2.0 /* noise without texture; see noise_is_flat() */
-#define NOISE_MOST_AGAIN 3    /* times that a first picture comes again, unless it is a still */
+#define NOISE_STILL 14        /* times that a picture comes again, to the bit, that is a still */
+#define NOISE_DRAWN_PART 16   /* at least one block of so many has no noise in a still of a show */
+#define NOISE_SHOW 30         /* the most different pictures from one still to the next */
 #define NOISE_FLAT_PART 3     /* of all blocks that must be in flat classes to tell anything */
 
 /* Pairs of components: YY YU YV UU UV VV. */
@@ -81,10 +83,8 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
         *variance = now;
         return;
     }
-    if (n_frames == 1 && *variance <= 0.0) { /* noise_set_aside() */
-        *variance = *low;
-        *above = 0;
-    }
+    if (n_frames == 1 && *variance <= 0.0)
+        *variance = *low; /* noise_set_aside() */
     if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
         *above = 0;
     } else {
@@ -99,18 +99,14 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     }
 }
 
-/* A first picture that comes again has no noise. Some streams have each picture two or three times:
- * then what was measured is known again when another comes. A still, which comes more often, has
- * none to be known. Meanwhile @low has what was measured, and @above counts. */
-NOISE_FUNCTION void noise_set_aside(double *variance, int *above, double *low)
+/* A first picture that comes again has no noise. Some streams have each picture several times: then
+ * what was measured, which @low keeps meanwhile, is known again when another comes. Of a still it
+ * is not. */
+NOISE_FUNCTION void noise_set_aside(double *variance, double *low)
 {
-    if (*variance > 0.0) {
+    if (*variance > 0.0)
         *low = *variance;
-        *above = 0;
-    }
     *variance = 0.0;
-    if (*low > 0.0 && ++*above > NOISE_MOST_AGAIN)
-        *low = 0.0;
 }
 
 /* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601

@@ -16,6 +16,7 @@
 
 #include "engine/table.h"
 #include "tests/engine/bound.h"
+#include "tests/engine/clip.h"
 
 #define N(array) (int)(sizeof(array) / sizeof((array)[0]))
 #define FRAMES 12
@@ -33,31 +34,6 @@ static const double sigma_colors[] = {0, 0, 18, 5, 60, 1};
 static const double sigma_spaces[] = {0, 0, 0.5, 40}; /* 0 = auto */
 static const double noises[] = {0, 1.5, 4, 9, 25};
 
-enum content {
-    CONTENT_STILL,  /* the same but for noise */
-    CONTENT_PAN,    /* all moves, by parts of a pixel */
-    CONTENT_OBJECT, /* something moves over what stands */
-    CONTENT_LIGHT,  /* a lamp gets brighter */
-    CONTENT_IMAGE,  /* another picture of tests/lib/images.h each time: cuts */
-    CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
-    CONTENT_DRAWN,  /* a square over a fine pattern, and no noise: a pattern is none */
-    CONTENT_N
-};
-
-static const char *const contents[CONTENT_N] = {"still", "pan",   "object", "light",
-                                                "image", "shake", "drawn"};
-
-struct clip {
-    struct filter filter;
-    struct frame shape;
-    enum content content;
-    enum image_kind image;
-    double noise, speed[2];
-    int pad_in, pad_out, frames;
-    bool events;
-    uint64_t seed;
-};
-
 struct draw {
     uint64_t rng;
 };
@@ -65,114 +41,6 @@ struct draw {
 static int draw_below(struct draw *d, int n)
 {
     return (int)(random_next(&d->rng) % (uint64_t)n);
-}
-
-static double draw_noise(uint64_t *seed, double sigma)
-{
-    double sum = 0.0;
-
-    for (int i = 0; i < 4; i++)
-        sum += (double)(random_next(seed) % 65536) / 65536.0 - 0.5;
-    return sigma * sum * sqrt(3.0);
-}
-
-/* A smooth texture. */
-static double texture(double x, double y, int component)
-{
-    const double k = component ? 0.5 : 1.0;
-
-    return 120.0 + 20.0 * component +
-           k * (45.0 * sin(0.23 * x + 0.11 * y + component) + 35.0 * sin(0.61 * y - 0.17 * x) +
-                12.0 * sin(1.3 * x + 0.9 * y));
-}
-
-static double level_at(const struct clip *c, int t, int component, double x, double y)
-{
-    const double moved_x = x - t * c->speed[0], moved_y = y - t * c->speed[1];
-    const double left = c->shape.width / 4.0, top = c->shape.height / 4.0;
-    const double dark = component ? 128.0 : 16.0;
-
-    switch (c->content) {
-    case CONTENT_PAN:
-        return texture(moved_x, moved_y, component);
-    case CONTENT_OBJECT:
-        if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
-            return 255.0 - texture(2.0 * moved_x, moved_y, component);
-        return texture(x, y, component);
-    case CONTENT_DRAWN:
-        if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
-            return 180.0;
-        return 100.0 + (component ? 0.0 : 8.0 * (((int)x + (int)y + t) % 2));
-    case CONTENT_LIGHT:
-        return dark + (texture(x, y, component) - dark) * (1.0 + 0.02 * t);
-    default:
-        return texture(x, y, component);
-    }
-}
-
-static uint8_t *at(const struct samples *s, int x, int y)
-{
-    return &s->base[(size_t)y * s->stride + (size_t)x * (size_t)s->step];
-}
-
-static void set_level(const struct frame *f, uint8_t *sample, double level)
-{
-    if (format_table[f->format].bytes == 1)
-        *sample = (uint8_t)fmin(fmax(level, 0.0), 255.0);
-    else
-        memcpy(sample, &(uint16_t){(uint16_t)fmin(fmax(256.0 * level, 0.0), 65535.0)}, 2);
-}
-
-static void add_noise(const struct clip *c, struct frame *f, uint64_t seed)
-{
-    for (int i = 0; i < format_table[f->format].components; i++) {
-        const struct samples s = frame_samples(f, i);
-
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++)
-                set_level(f, at(&s, x, y),
-                          frame_level(f, i, x, y) + draw_noise(&seed, c->noise) + 0.5);
-    }
-}
-
-/* @from, moved to the right and down; the nearest sample outside. */
-static void shift(struct frame *to, const struct frame *from, int dx, int dy)
-{
-    for (int i = 0; i < format_table[to->format].components; i++) {
-        const struct samples s = frame_samples(to, i), r = frame_samples(from, i);
-
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++) {
-                const int px = x < dx ? 0 : x - dx < s.width ? x - dx : s.width - 1;
-                const int py = y < dy ? 0 : y - dy < s.height ? y - dy : s.height - 1;
-
-                memcpy(at(&s, x, y), at(&r, px, py), format_table[to->format].bytes);
-            }
-    }
-}
-
-static void paint(const struct clip *c, int t, struct frame *f, struct frame *scratch)
-{
-    if (c->content == CONTENT_IMAGE) {
-        image_fill(f, (enum image_kind)((c->image + t / 3) % IMAGE_N_KINDS), c->seed);
-    } else if (c->content == CONTENT_SHAKE) {
-        image_fill(scratch, c->image, c->seed);
-        image_fill(f, c->image, c->seed);
-        shift(f, scratch, t % 3 * 3, t % 2 * 5);
-    } else {
-        for (int i = 0; i < format_table[f->format].components; i++) {
-            const struct format_info *info = &format_table[f->format];
-            const struct samples s = frame_samples(f, i);
-
-            for (int y = 0; y < s.height; y++)
-                for (int x = 0; x < s.width; x++)
-                    set_level(f, at(&s, x, y),
-                              level_at(c, t, i, x << (i ? info->hshift : 0),
-                                       y << (i ? info->vshift : 0)));
-        }
-    }
-    if (c->content != CONTENT_DRAWN)
-        add_noise(c, f, c->seed + 1000 * (uint64_t)t);
 }
 
 static void describe(const struct clip *c, int t, const char *what)
@@ -183,7 +51,7 @@ static void describe(const struct clip *c, int t, const char *what)
     printf("FAIL %s: frame %d of %s, noise %g, %s %dx%d %s %s, image %s, radius %d, %s, %s, "
            "sigma-space %g, sigma-color %g, %s of %d, sigma-time %g%s, pads %d %d, events %d, "
            "%sseed %llu\n",
-           what, t, contents[c->content], c->noise, format_table[c->shape.format].name,
+           what, t, clip_contents[c->content], c->noise, format_table[c->shape.format].name,
            c->shape.width, c->shape.height, matrices[c->shape.colour.matrix],
            c->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[c->image],
            f->radius, f->window == WINDOW_DISC ? "disc" : "square",
@@ -317,19 +185,24 @@ static void run_clip(const struct pair *p, struct clip c, struct totals *totals)
 {
     struct guarded in = {0}, scratch = {0}, out = {0}, want = {0};
     struct draw d = {.rng = c.seed};
-    bool again = false;
+    int again = 0;
 
     if (!alloc_all(&in, &scratch, &out, &want, &c)) {
         describe(&c, 0, "out of memory");
         totals->n_failed++;
     } else {
-        for (int t = 0; t < c.frames; t++) {
+        for (int t = 0; t < c.frames; t += !again) {
             if (!again)
-                paint(&c, t, &in.frame, &scratch.frame);
+                clip_paint(&c, t, &in.frame, &scratch.frame);
             in.frame.t_capture_ns = t ? in.frame.t_capture_ns + FRAME_NS : 0;
             in.frame.seq++;
             check_frame(p, &c, t, &in, &out, &want, totals);
-            again = c.events && happen(p, &c, &d, &in.frame);
+            if (again)
+                again--;
+            else if (clip_stops(&c, t))
+                again = NOISE_STILL;
+            else
+                again = c.events && happen(p, &c, &d, &in.frame);
         }
     }
     guarded_free(&in);
@@ -416,6 +289,20 @@ static struct clip large_clip(void)
     };
 }
 
+static void run_shows(const struct pair *p, struct totals *totals)
+{
+    static const enum frame_format of[] = {FRAME_I420, FRAME_I422_16, FRAME_YUYV};
+
+    for (int i = 0; i < N(of); i++) {
+        struct clip c = long_clip(NOISE_SHOW + 30, i == 2 ? 1 : 16);
+
+        c.filter.no_search = i == 1;
+        c.shape.format = of[i];
+        c.show = true;
+        run_clip(p, c, totals);
+    }
+}
+
 static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
                       struct totals *totals)
 {
@@ -428,8 +315,10 @@ static void check_all(const struct pair *p, int clips, uint64_t seed, int drift,
             c.filter.distance = DISTANCE_MANHATTAN;
         run_clip(p, c, totals);
     }
-    if (!drift)
+    if (!drift) {
         run_clip(p, large_clip(), totals);
+        run_shows(p, totals);
+    }
     for (int most = 16; most <= FILTER_MAX_TEMPORAL && drift; most *= 4)
         run_clip(p, long_clip(drift, most), totals);
     if (totals->all.n_over_1 > totals->all.n_samples / 1000 ||

@@ -179,49 +179,6 @@ static void test_least_share(void **state)
     assert_in_range(1000 * n.share, 70, 71);
 }
 
-/* A first picture that is sent again was drawn; a later one tells nothing. */
-static void test_repeated_pictures(void **state)
-{
-    struct noise_sums sums = {0};
-    struct noise n;
-
-    (void)state;
-    noise_init(&n);
-    add(&sums, 3, 100, 30, 30.1);
-    noise_update(&n, &sums, NOISE_FIRST);
-    noise_repeat(&n);
-    assert_true(noise_sigma(&n) == 0.0);
-    noise_update(&n, &sums, NOISE_NEXT);
-    noise_repeat(&n);
-    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
-}
-
-/* What was known of a first picture that came some times is known again when there is another; a
- * still has no noise. */
-static void test_first_picture_again(void **state)
-{
-    static const enum noise_compared cases[] = {NOISE_FIRST, NOISE_AT_MOST, NOISE_NEXT};
-    struct noise_sums sums = {0};
-
-    (void)state;
-    add(&sums, 3, 100, 30, 30.1);
-    for (int again = 1; again <= 2 * NOISE_MOST_AGAIN; again++)
-        for (int i = 0; i < 3; i++) {
-            const bool known = again <= NOISE_MOST_AGAIN || cases[i] == NOISE_NEXT;
-            struct noise n;
-
-            noise_init(&n);
-            noise_update(&n, &sums, NOISE_FIRST);
-            for (int k = 0; k < again; k++) {
-                noise_repeat(&n);
-                assert_true(noise_sigma(&n) == 0.0);
-            }
-            for (int k = 0; k < 5; k++)
-                noise_update(&n, &sums, cases[i]);
-            assert_in_range(100 * n.variance[3] / 36, known ? 95 : 0, known ? 107 : 0);
-        }
-}
-
 /* After a break the noise stays known: texture in the first picture does not raise it. */
 static void test_breaks(void **state)
 {
@@ -427,24 +384,14 @@ static void test_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_picture_again),
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_only_falls),
-        cmocka_unit_test(test_bins),
-        cmocka_unit_test(test_true_variance),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_settles_on_the_second_picture),
-        cmocka_unit_test(test_odd_pictures),
-        cmocka_unit_test(test_drawn_pictures),
-        cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_repeated_pictures),
-        cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_raise),
-        cmocka_unit_test(test_uneven_first),
-        cmocka_unit_test(test_rises),
-        cmocka_unit_test(test_left),
-        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_most),         cmocka_unit_test(test_only_falls),
+        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_odd_pictures), cmocka_unit_test(test_drawn_pictures),
+        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_uneven),       cmocka_unit_test(test_raise),
+        cmocka_unit_test(test_uneven_first), cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_left),         cmocka_unit_test(test_quiet),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

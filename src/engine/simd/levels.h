@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "picture/frame.h"
+
 #define LEVELS_PAD 32
+#define LEVELS_BEHIND 4224 /* bytes that may be read behind the last cell */
 #define LEVELS_MOST 32767
 
 /* What comes LEVELS_PAD samples before the first row, and more behind the last one, may be read:
@@ -15,6 +18,17 @@ struct levels {
     size_t stride[3];    /* samples from one row to the next */
     size_t cells;        /* likewise, counts */
 };
+
+/* For a picture like @raw (time/raw.h). levels_free() releases it, and accepts zeroes. -ENOMEM. */
+int levels_alloc(struct levels *l, const struct frame *raw);
+void levels_free(struct levels *l);
+
+/* For a byte of each cell, and LEVELS_BEHIND. */
+size_t levels_cells_bytes(const struct frame *raw);
+
+/* Fills @count as struct engine_report has it, for a picture like @f; returns how many frames a
+ * luma sample is the mean of on average. */
+double levels_report(const struct levels *l, const struct frame *f, uint8_t *count);
 
 static inline uint16_t *levels_row(const struct levels *l, int component, int y)
 {

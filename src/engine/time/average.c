@@ -261,7 +261,8 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
         }
     }
     if (repeated(a, x)) {
-        noise_repeat(&a->noise);
+        if (noise_repeat(&a->noise))
+            begin(a, &a->state[a->newest]);
         spread_noise(a);
         return 0;
     }

@@ -11,8 +11,9 @@
  * was counted), rho the share of it that is left in E, W the matrix that makes what is left white
  * (noise_whitening()). box3, box7: means over 3x3, 7x7 cells.
  *
- *   0. First frame, or after a break: H = x, n = 1. A frame with the very bytes of the one before
- *      changes nothing, but see noise_repeat().
+ *   0. First frame, or after a break: H = x, n = 1. A frame with the same bytes as the one before
+ *      changes neither, unless it is a still of a show, with which the mean starts again:
+ *      noise_repeat().
  *   1. Predict twice: P_0 = H of the frame before at the same place, with m_0 = n there; P_1 = H
  *      along the block's motion v (motion.h): luma by a cubic of four taps, a = -0.7, kept
  *      in 0..255, chroma linearly;

@@ -67,13 +67,6 @@ int history_create(struct history **ret, struct workers *workers, int n_threads,
     return 0;
 }
 
-static void levels_free(struct levels *l)
-{
-    if (l->sample[0])
-        free(l->sample[0] - LEVELS_PAD);
-    *l = (struct levels){0};
-}
-
 static void free_mean(struct history *h)
 {
     for (int i = 0; i < 2; i++)
@@ -113,36 +106,6 @@ void history_forget(struct history *h)
     past_forget(&h->past);
 }
 
-/* For a number of each cell; what comes behind the last one may be read. */
-static size_t cells_bytes(const struct frame *raw)
-{
-    return raw->stride[0] / 2 * (size_t)past_cells(raw->height) + 4 * MEAN_LINE;
-}
-
-static int levels_alloc(struct levels *l, const struct frame *raw)
-{
-    const int components = format_table[raw->format].components;
-    size_t n = LEVELS_PAD, rows[3] = {0};
-    uint16_t *memory;
-
-    for (int c = 0; c < components; c++) {
-        rows[c] = (size_t)frame_plane_rows(raw, c);
-        l->stride[c] = raw->stride[c];
-        n += rows[c] * l->stride[c];
-    }
-    l->cells = raw->stride[0] / 2;
-    memory = calloc(n * sizeof(*memory) + cells_bytes(raw), 1);
-    if (!memory)
-        return -ENOMEM;
-    memory += LEVELS_PAD;
-    for (int c = 0; c < components; c++) {
-        l->sample[c] = memory;
-        memory += rows[c] * l->stride[c];
-    }
-    l->count = (uint8_t *)memory;
-    return 0;
-}
-
 static int make_mean(struct history *h)
 {
     const struct frame *f = &h->raw[0];
@@ -179,7 +142,7 @@ static int make_memory(struct history *h, const struct frame *in, int n)
         }
     }
     if (!h->brightness)
-        h->brightness = calloc(LEVELS_PAD + cells_bytes(&h->raw[0]), 1);
+        h->brightness = calloc(LEVELS_PAD + levels_cells_bytes(&h->raw[0]), 1);
     if (!h->brightness)
         return -ENOMEM;
     return h->averages ? make_mean(h) : 0;
@@ -290,7 +253,7 @@ static void begin_row(const struct history *h, int plane, int y)
         to[x] >>= 1;
 }
 
-/* The first frame: the mean is itself. */
+/* The mean of what begins is itself. */
 static void begin_band(void *arg, int worker, int item)
 {
     struct history *h = arg;
@@ -396,6 +359,14 @@ static void measure(struct history *h, const struct filter *f, bool goes_on)
     h->newest = !h->newest;
 }
 
+static void repeat(struct history *h)
+{
+    if (!noise_repeat(&h->noise) || !h->averages)
+        return;
+    h->job.now = &h->mean[h->newest];
+    run_bands(h, begin_band);
+}
+
 int history_add(struct history *h, const struct frame *in, const struct filter *f)
 {
     const bool goes_on = past_goes_on(&h->past, in, f), measured = goes_on && h->measures;
@@ -413,7 +384,7 @@ int history_add(struct history *h, const struct frame *in, const struct filter *
     repeated = take_frame(h);
     h->n_frames = !goes_on ? 1 : h->n_frames < most ? h->n_frames + 1 : most;
     if (measured && repeated)
-        noise_repeat(&h->noise);
+        repeat(h);
     else if (h->measures)
         measure(h, f, measured);
     return 0;
@@ -451,39 +422,6 @@ void history_input(const struct history *h, const struct filter *f, struct band_
     ret->sigma_color = exp2(ceil(4.0 * log2(most)) / 4.0);
 }
 
-/* The sum of the counts of a block, in frames. */
-static double block_sum(const struct levels *l, const struct frame *f, int left, int top, int *n)
-{
-    const int right = left + FRAME_COUNT_BLOCK < f->width ? left + FRAME_COUNT_BLOCK : f->width;
-    const int below = top + FRAME_COUNT_BLOCK < f->height ? top + FRAME_COUNT_BLOCK : f->height;
-    double sum = 0.0;
-
-    for (int y = top; y < below; y += 2)
-        for (int x = left; x < right; x += 2)
-            sum += (double)mean_count_frames(levels_counts(l, y / 2)[x / 2]) *
-                   (y + 1 < below ? 4.0 : 2.0);
-    *n = (right - left) * (below - top);
-    return sum;
-}
-
-static void report_counts(struct history *h, struct engine_report *ret)
-{
-    const struct frame *f = &h->raw[0];
-    uint8_t *count = h->counts;
-    double all = 0.0;
-
-    for (int y = 0; y < f->height; y += FRAME_COUNT_BLOCK)
-        for (int x = 0; x < f->width; x += FRAME_COUNT_BLOCK) {
-            int n;
-            const double sum = block_sum(&h->mean[h->newest], f, x, y, &n);
-
-            *count++ = (uint8_t)(2.0 * sum / n + 0.5);
-            all += sum;
-        }
-    ret->counts = h->counts;
-    ret->frames = all / f->width / f->height;
-}
-
 void history_report(struct history *h, struct engine_report *ret)
 {
     *ret = (struct engine_report){0};
@@ -491,8 +429,10 @@ void history_report(struct history *h, struct engine_report *ret)
         ret->noise = noise_sigma(&h->noise);
         ret->noise_share = h->noise.share;
     }
-    if (h->averages)
-        report_counts(h, ret);
-    else if (h->past.temporal > 1)
+    if (h->averages) {
+        ret->counts = h->counts;
+        ret->frames = levels_report(&h->mean[h->newest], &h->raw[0], h->counts);
+    } else if (h->past.temporal > 1) {
         ret->frames = h->n_frames;
+    }
 }

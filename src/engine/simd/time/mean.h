@@ -33,6 +33,7 @@
 #define MEAN_EDGE (MEAN_FROM + 8)
 #define MEAN_LINE (MEAN_FROM + MEAN_STRIP / 2 + 64)
 #define MEAN_TILE 16 /* cells */
+_Static_assert(4 * MEAN_LINE <= LEVELS_BEHIND, "whole lines are read");
 
 #define MEAN_CELL_LINE(type, name) _Alignas(FRAME_ALIGN) type name[MEAN_LINE]
 #define MEAN_SAMPLE_LINE(type, name) _Alignas(FRAME_ALIGN) type name[2 * MEAN_LINE]
