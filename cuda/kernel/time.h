@@ -83,8 +83,8 @@ struct time_bounds {
 struct time_noise {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
     double known[NOISE_PAIRS];                               /* its `left` */
-    int above[TIME_CLASSES], n_frames, again, run;
-    bool part_drawn, show, had_show;
+    int above[TIME_CLASSES], n_frames;
+    struct noise_show show;
     uint32_t starts_again; /* what noise_repeat() returns */
     uint32_t changed;      /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */

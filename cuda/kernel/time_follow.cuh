@@ -74,8 +74,9 @@ static __device__ __forceinline__ void quantiles(const class_counts &k, int lane
 /* What is known of the noise, and what the frame says of each class and of what means leave. */
 struct measured {
     double variance[TIME_CLASSES], low[TIME_CLASSES], share, known[NOISE_PAIRS];
-    int above[TIME_CLASSES], n_frames, again, run;
-    bool is_new, is_drawn, is_left_known, part_drawn, show, had_show;
+    int above[TIME_CLASSES], n_frames;
+    struct noise_show show;
+    bool is_new, is_drawn, is_left_known;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES], drawn_last; /* of the class after these */
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
@@ -96,22 +97,19 @@ static __device__ int nearest_class(const measured &m, int c, int lane)
     return !enough ? -1 : down <= up ? c - down : c + up;
 }
 
-/* What was known before, with show_goes_on() or noise_repeat(), but for noise_set_aside(). */
+/* What was known before, or after noise_repeat(), but for noise_set_aside(). */
 static __device__ void recall(const time_job &j, measured &m)
 {
     const time_noise &n = *j.noise;
-    const bool new_one = is_new(j);
-    const int again = new_one ? 0 : min(n.again + 1, NOISE_STILL);
-    const bool still = again == NOISE_STILL && n.again < NOISE_STILL;
-    const bool begins = still && n.part_drawn && (n.run <= NOISE_SHOW || n.had_show);
-    const int run = still ? 0 : new_one ? min(n.run + 1, NOISE_SHOW + 1) : n.run;
-    const bool ends = new_one && n.show && run > NOISE_SHOW;
+    struct noise_show show = n.show;
+    const bool new_one = is_new(j), ends = new_one && noise_show_changes(&show);
+    const bool still = !new_one && noise_show_repeats(&show), forgets = still && show.on;
     const int c = threadIdx.x;
 
     if (c < TIME_CLASSES) {
-        m.variance[c] = begins ? 0.0 : n.variance[c];
+        m.variance[c] = forgets ? 0.0 : n.variance[c];
         m.low[c] = still && n.n_frames == 1 ? 0.0 : n.low[c];
-        m.above[c] = begins ? 0 : n.above[c];
+        m.above[c] = forgets ? 0 : n.above[c];
     }
     if (c < NOISE_PAIRS)
         m.known[c] = n.known[c];
@@ -119,12 +117,8 @@ static __device__ void recall(const time_job &j, measured &m)
         m.share = n.share;
         m.is_left_known = n.known[0] > 0.0;
         m.n_frames = ends ? 0 : n.n_frames;
-        m.again = again;
-        m.run = run;
+        m.show = show;
         m.is_new = new_one;
-        m.part_drawn = n.part_drawn;
-        m.show = begins || (n.show && !ends);
-        m.had_show = begins || n.had_show;
     }
     __syncthreads();
 }
@@ -255,7 +249,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
 
     if (threadIdx.x == 0) {
         m.is_drawn = all.is_drawn;
-        m.part_drawn = all.part_drawn;
+        m.show.part_drawn = all.part_drawn;
     }
     if (all.is_drawn) {
         now = 0.0;
@@ -352,12 +346,8 @@ static __device__ void keep(const time_job &j, const measured &m)
     if (i == 0) {
         j.report->share = n.share = m.share;
         j.report->n_frames = n.n_frames = m.n_frames;
-        n.again = m.again;
-        n.run = m.run;
         n.show = m.show;
-        n.had_show = m.had_show;
-        n.part_drawn = m.part_drawn;
-        n.starts_again = m.show && m.again == NOISE_STILL;
+        n.starts_again = noise_show_stops(&m.show);
     }
 }
 
@@ -369,7 +359,7 @@ static __device__ __forceinline__ void time_follow_noise(const time_job &j)
     recall(j, m);
     wait_for_before();
     if (m.is_new) {
-        if (take_counts(j, m) && !m.show)
+        if (take_counts(j, m) && !m.show.on)
             update(j, m);
     } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
         noise_set_aside(&m.variance[threadIdx.x], &m.low[threadIdx.x]); /* noise_repeat() */

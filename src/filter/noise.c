@@ -163,25 +163,15 @@ static void update_left(struct noise *n, const struct noise_sums *sums)
         *old[i] += by * ((double)sums->covariance[i] / all - *old[i]);
 }
 
-/* Whether the newest picture still belongs to a show. */
-static bool show_goes_on(struct noise *n)
-{
-    n->again = 0;
-    if (n->run <= NOISE_SHOW)
-        n->run++;
-    if (n->show && n->run > NOISE_SHOW) {
-        n->show = false;
-        n->n_frames = 0;
-    }
-    return n->show;
-}
-
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
     double now[NOISE_CLASSES] = {0};
 
-    n->part_drawn = NOISE_DRAWN_PART * count_drawn(sums, NOISE_CLASSES + 1) > count_all_seen(sums);
-    if (show_goes_on(n))
+    if (noise_show_changes(&n->show))
+        n->n_frames = 0;
+    n->show.part_drawn =
+        NOISE_DRAWN_PART * count_drawn(sums, NOISE_CLASSES + 1) > count_all_seen(sums);
+    if (n->show.on)
         return;
     if (count_drawn(sums, NOISE_CLASSES) <= count_all_seen(sums)) {
         /* What is too dark tells nothing of what comes after it. */
@@ -196,25 +186,19 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     n->n_frames++;
 }
 
-static void still(struct noise *n)
+bool noise_repeat(struct noise *n)
 {
-    if (n->n_frames == 1)
+    const bool still = noise_show_repeats(&n->show);
+
+    for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
+        noise_set_aside(&n->variance[c], &n->low[c]);
+    if (still && n->n_frames == 1)
         memset(n->low, 0, sizeof(n->low));
-    if (n->part_drawn && (n->run <= NOISE_SHOW || n->had_show)) {
-        n->show = n->had_show = true;
+    if (still && n->show.on) {
         memset(n->variance, 0, sizeof(n->variance));
         memset(n->above, 0, sizeof(n->above));
     }
-    n->run = 0;
-}
-
-bool noise_repeat(struct noise *n)
-{
-    for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
-        noise_set_aside(&n->variance[c], &n->low[c]);
-    if (n->again < NOISE_STILL && ++n->again == NOISE_STILL)
-        still(n);
-    return n->show && n->again == NOISE_STILL;
+    return noise_show_stops(&n->show);
 }
 
 double noise_variance(const struct noise *n, double y)

@@ -49,10 +49,7 @@ struct noise_sums {
 
 struct noise {
     int n_frames;
-    int again; /* times that the newest picture came again, at most NOISE_STILL */
-    int run;   /* different pictures since the last still or the start, at most NOISE_SHOW + 1 */
-    bool part_drawn; /* the newest one has blocks without noise */
-    bool show, had_show;
+    struct noise_show show;
     double variance[NOISE_CLASSES];
     /* How many pictures in a row were measured at more than twice that, and the least of them, or
      * after a first picture that came again what noise_set_aside() keeps. */
@@ -74,8 +71,8 @@ int noise_bin(double variance);
 /* One picture more. */
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared);
 
-/* The picture before once more, to the bit: noise_set_aside(). Returns whether it is a still of a
- * show, with which a mean must start again. */
+/* The picture before once more, to the bit: noise_set_aside(). Returns
+ * noise_show_stops(). */
 bool noise_repeat(struct noise *n);
 
 /* What is known before the first picture. */

@@ -109,6 +109,43 @@ NOISE_FUNCTION void noise_set_aside(double *variance, double *low)
     *variance = 0.0;
 }
 
+/* Whether the pictures are a show, of stills: see noise.h. */
+struct noise_show {
+    int again;       /* times that the newest picture came again, at most NOISE_STILL */
+    int run;         /* different ones since the last still or the start, at most NOISE_SHOW + 1 */
+    bool part_drawn; /* the newest one has blocks without noise */
+    bool on, had_one;
+};
+
+/* Another picture. Returns whether a show ends with it. */
+NOISE_FUNCTION bool noise_show_changes(struct noise_show *s)
+{
+    const bool was_on = s->on;
+
+    s->again = 0;
+    if (s->run <= NOISE_SHOW)
+        s->run++;
+    s->on = s->on && s->run <= NOISE_SHOW;
+    return was_on && !s->on;
+}
+
+/* The same picture again. Returns whether it is a still from now on. */
+NOISE_FUNCTION bool noise_show_repeats(struct noise_show *s)
+{
+    if (s->again == NOISE_STILL || ++s->again < NOISE_STILL)
+        return false;
+    if (s->part_drawn && (s->run <= NOISE_SHOW || s->had_one))
+        s->on = s->had_one = true;
+    s->run = 0;
+    return true;
+}
+
+/* Whether the newest picture is a still of a show, with which a mean must start again. */
+NOISE_FUNCTION bool noise_show_stops(const struct noise_show *s)
+{
+    return s->on && s->again == NOISE_STILL;
+}
+
 /* What a level of chroma counts for in |.|^2, beside one of luma: 0.75 to 0.87 in R'G'B' by BT.601
  * and BT.709, for what luma does not tell of it. */
 #define NOISE_CHROMA 0.8F

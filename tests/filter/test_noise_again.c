@@ -110,8 +110,8 @@ static void test_show(void **state)
     assert_true(noise_sigma(&n) == 0.0);
 }
 
-/* A camera that hangs keeps its noise, and so does one whose pictures are all stills, or come long
- * before a part of what it sees is cut off. */
+/* A camera that hangs keeps its noise, even with each of its pictures; and where a part of what it
+ * sees is cut off, if it does not hang often. */
 static void test_hangs(void **state)
 {
     struct noise_sums camera = {0}, cut_off = {0};
