@@ -292,9 +292,8 @@ static void look_up_factors(const struct band_input *in, float *per, const uint8
                             const uint8_t *count, int n, int shift)
 {
     for (int x = 0; x < n; x++)
-        per[x] = in->by_count[count ? count[x >> shift] : 0];
-    for (int x = 0; x < n; x++)
-        per[x] *= in->by_brightness[brightness ? brightness[x >> shift] : 0];
+        per[x] = in->by_count[count ? count[x >> shift] : 0] *
+                 in->by_brightness[brightness ? brightness[x >> shift] : 0];
 }
 
 /* What squared distances are multiplied by in the row of cells @y. */
