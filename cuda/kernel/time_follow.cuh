@@ -77,6 +77,7 @@ struct measured {
     int above[TIME_CLASSES], n_frames;
     struct noise_show show;
     bool is_new, is_drawn, is_left_known;
+    enum noise_compared compared;
     double own[TIME_CLASSES], now[TIME_CLASSES];
     uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES], drawn_last; /* of the class after these */
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
@@ -149,7 +150,7 @@ static __device__ void update(const time_job &j, measured &m)
     const int i = threadIdx.x;
 
     if (i < TIME_CLASSES)
-        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, compared_of(j));
+        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, m.compared);
     else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
         update_left(m, i - 32);
     __syncthreads();
@@ -175,7 +176,8 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
 /* What all classes say together. For a whole warp. */
 struct all_classes {
     bool is_drawn, part_drawn; /* most blocks have no noise; some, near black and white too */
-    double raise;              /* noise_raise() of measure_uneven() */
+    uint32_t seen;
+    double raise; /* noise_raise() of measure_uneven() */
 
     __device__ __forceinline__ all_classes(const measured &m, int lane)
     {
@@ -190,6 +192,7 @@ struct all_classes {
             n += __shfl_xor_sync(0xffffffffu, n, away);
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
+        seen = n;
         is_drawn = drawn > n;
         part_drawn = NOISE_DRAWN_PART * (drawn + m.drawn_last) > n;
         raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
@@ -250,6 +253,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     if (threadIdx.x == 0) {
         m.is_drawn = all.is_drawn;
         m.show.part_drawn = all.part_drawn;
+        m.compared = noise_compared_in(compared_of(j), all.seen, uint64_t(j.noise_blocks));
     }
     if (all.is_drawn) {
         now = 0.0;

@@ -11,7 +11,8 @@
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise.
+ * picture, it has no noise. Before a black stage, or on a white page, few blocks tell anything, and
+ * most of these may move: then the estimate falls sooner, and hardly rises (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,

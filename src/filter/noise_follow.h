@@ -11,6 +11,7 @@ enum noise_compared {
     NOISE_NEXT,    /* the picture before */
     NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate
                     * falls, and rises only after a long time, because a mean trusts in it */
+    NOISE_FEW,     /* the picture before, but few blocks tell anything: noise_compared_in() */
 };
 
 #ifdef __CUDACC__
@@ -32,6 +33,7 @@ enum noise_compared {
 #define NOISE_DRAWN_PART 16   /* at least one block of so many has no noise in a still of a show */
 #define NOISE_SHOW 30         /* the most different pictures from one still to the next */
 #define NOISE_FLAT_PART 3     /* of all blocks that must be in flat classes to tell anything */
+#define NOISE_FEW_PART 4      /* of all blocks that are enough: one of so many */
 
 /* Pairs of components: YY YU YV UU UV VV. */
 #define NOISE_PAIRS 6
@@ -62,12 +64,22 @@ NOISE_FUNCTION bool noise_is_flat(uint32_t n, uint32_t flat, double median, doub
            (compared == NOISE_FIRST ? median < NOISE_MOST_UNEVEN * least : 2 * (uint64_t)flat >= n);
 }
 
-/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
-NOISE_FUNCTION double noise_towards(double old, double now)
+/* Before a black stage, or on a white page, most of the few blocks that are @seen may move, and
+ * what is missed of that counts as noise. @n: all blocks. */
+NOISE_FUNCTION enum noise_compared noise_compared_in(enum noise_compared compared, uint64_t seen,
+                                                     uint64_t n)
 {
-    const double step = 0.15 * (now - old);
+    return compared == NOISE_NEXT && NOISE_FEW_PART * seen < n ? NOISE_FEW : compared;
+}
 
-    return old + (step < 0.03 * old ? step : 0.03 * old);
+/* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
+NOISE_FUNCTION double noise_towards(double old, double now, enum noise_compared compared)
+{
+    const bool few = compared == NOISE_FEW;
+    const double step = (few ? 0.5 : 0.15) * (now - old);
+    const double most = few ? 0.005 * old : compared == NOISE_NEXT ? 0.03 * old : 0.0;
+
+    return old + (step < most ? step : most);
 }
 
 /* One class of one picture more, which was measured at @now. The second picture sets what the first
@@ -94,8 +106,10 @@ NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, doub
     if (*above == run) {
         *variance = *low;
         *above = 0;
-    } else if (rises || now < *variance) {
-        *variance = n_frames == 1 ? now : noise_towards(*variance, now);
+    } else if (n_frames == 1 && (rises || now < *variance)) {
+        *variance = now;
+    } else {
+        *variance = noise_towards(*variance, now, compared);
     }
 }
 

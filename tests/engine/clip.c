@@ -6,7 +6,7 @@
 #include "filter/noise_follow.h"
 
 const char *const clip_contents[CONTENT_N] = {"still", "pan",   "object", "light",
-                                              "image", "shake", "drawn"};
+                                              "image", "shake", "stage",  "drawn"};
 
 static double draw_noise(uint64_t *seed, double sigma)
 {
@@ -40,6 +40,10 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
         if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
             return 255.0 - texture(2.0 * moved_x, moved_y, component);
         return texture(x, y, component);
+    case CONTENT_STAGE:
+        if (moved_x > left && 2 * moved_x < 5 * left && moved_y > top && 2 * moved_y < 5 * top)
+            return texture(2.0 * moved_x, moved_y, component);
+        return dark;
     case CONTENT_DRAWN:
         if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
             return 180.0;

@@ -41,6 +41,17 @@ static inline int noise_first(int row, int step)
     return 5 * row % step;
 }
 
+/* How many are counted in all. */
+static inline int noise_n_blocks(int width, int height)
+{
+    const int step = noise_step(width, height);
+    int n = 0;
+
+    for (int row = 0; row < height / NOISE_BLOCK; row++)
+        n += (width / NOISE_BLOCK - noise_first(row, step) + step - 1) / step;
+    return n;
+}
+
 /* M^T M, the quadratic form of colour distances, in integers. */
 struct noise_form {
     int64_t q[3][3];

@@ -336,6 +336,7 @@ static void test_large(void **state)
 {
     static const int steps[][3] = {
         {16, 16, 1}, {640, 480, 1}, {1280, 720, 2}, {1920, 1080, 8}, {3840, 2160, 32}};
+    static const int sizes[][2] = {{15, 99}, {16, 16}, {1920, 1080}, {1918, 1079}, {34, 32768}};
     struct frame f = {.format = FRAME_GREY, .width = 1920, .height = 1080};
     struct noise_sums sums = {0};
     bool met[8] = {false};
@@ -345,6 +346,15 @@ static void test_large(void **state)
     noise_init(&known);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         assert_int_equal(noise_step(steps[i][0], steps[i][1]), steps[i][2]);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const int width = sizes[i][0], height = sizes[i][1], step = noise_step(width, height);
+        int n = 0;
+
+        for (int row = 0; row < height / NOISE_BLOCK; row++)
+            for (int col = noise_first(row, step); col < width / NOISE_BLOCK; col += step)
+                n++;
+        assert_int_equal(noise_n_blocks(width, height), n);
+    }
     for (int row = 0; row < 8; row++)
         met[noise_first(row, 8)] = true;
     for (int i = 0; i < 8; i++)
@@ -353,6 +363,7 @@ static void test_large(void **state)
     image_fill(&f, IMAGE_NATURAL, 1);
     noise_gather(&sums, &known, &f, NULL, NULL);
     assert_int_equal(count_blocks(&sums), 120 * 67 / 8);
+    assert_int_equal(noise_n_blocks(1920, 1080), 120 * 67 / 8);
     frame_free(&f);
 }
 

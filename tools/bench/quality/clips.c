@@ -3,78 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define PI 3.14159265358979323846
-
-/* --- brushes --- */
-
-static double hash(int x, int y, uint32_t salt)
-{
-    uint32_t h = (uint32_t)x * 0x9E3779B1u ^ (uint32_t)y * 0x85EBCA77u ^ salt * 0xC2B2AE3Du;
-
-    h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
-    h = (h ^ (h >> 12)) * 0x297A2D39u;
-    return (double)(h ^ (h >> 15)) / 2147483648.0 - 1.0;
-}
-
-/* Smooth random values, -1..1, one to a cell. */
-static double value(double x, double y, double cell, uint32_t salt)
-{
-    const double u = x / cell, v = y / cell;
-    const int iu = (int)floor(u), iv = (int)floor(v);
-    const double fu = (u - iu) * (u - iu) * (3.0 - 2.0 * (u - iu));
-    const double fv = (v - iv) * (v - iv) * (3.0 - 2.0 * (v - iv));
-    const double top = hash(iu, iv, salt) * (1.0 - fu) + hash(iu + 1, iv, salt) * fu;
-    const double low = hash(iu, iv + 1, salt) * (1.0 - fu) + hash(iu + 1, iv + 1, salt) * fu;
-
-    return top * (1.0 - fv) + low * fv;
-}
-
-static double rough(double x, double y, double cell, int octaves, uint32_t salt)
-{
-    double sum = 0.0, size = 1.0;
-
-    for (int i = 0; i < octaves; i++, cell /= 2.0, size *= 0.6)
-        sum += size * value(x, y, cell, salt + (uint32_t)i);
-    return sum;
-}
-
-static struct rgb colour(double r, double g, double b)
-{
-    return (struct rgb){{r, g, b}};
-}
-
-static struct rgb lit(struct rgb c, double by)
-{
-    for (int i = 0; i < 3; i++)
-        c.v[i] += by;
-    return c;
-}
-
-static struct rgb blend(struct rgb a, struct rgb b, double part)
-{
-    for (int i = 0; i < 3; i++)
-        a.v[i] += part * (b.v[i] - a.v[i]);
-    return a;
-}
-
-/* 1 inside of an ellipse, 0 outside, soft over a pixel or two. */
-static double ellipse(double x, double y, double rx, double ry)
-{
-    const double d = (1.0 - hypot(x / rx, y / ry)) * fmin(rx, ry);
-
-    return fmin(fmax(d / 1.5 + 0.5, 0.0), 1.0);
-}
-
-static double box(double x, double y, double w, double h)
-{
-    const double dx = w / 2 - fabs(x), dy = h / 2 - fabs(y);
-
-    return fmin(fmax(fmin(dx, dy) + 0.5, 0.0), 1.0);
-}
-
-/* --- scenes --- */
 
 static struct rgb room(double x, double y)
 {
@@ -426,6 +356,31 @@ static struct rgb market(double x, double y, int t)
                  box(wx - 320, wy - 20 - wave / 2.0, 720, 92 + wave));
 }
 
+/* A limb from a dancer's middle: @side -1 or 1, @rises -1 for arms, 1 for legs. */
+static struct rgb limb(struct rgb c, double x, double y, double side, double rises, int t)
+{
+    const double a = side * (rises > 0.0 ? 2.2 : 0.6) + 0.7 * sin(0.81 * t + 2.3 * side + rises);
+    const double ox = x - 28.0 * side, oy = rises * (y - 40.0 * rises);
+    const double along = ox * sin(a) + oy * fabs(cos(a)), across = ox * cos(a) - oy * sin(a);
+
+    return blend(c, lit(colour(180, 130, 110), 10.0 * rough(along, across, 9, 3, 141)),
+                 box(along - 50, across, 110, 24));
+}
+
+/* Somebody who dances before a stage that is black: little else than what moves tells the noise. */
+static struct rgb stage(double x, double y, int t)
+{
+    const double dx = x - 320.0 - 60.0 * sin(0.46 * t), dy = y - 190.0 - 8.0 * sin(1.1 * t);
+    const struct rgb shirt = colour(150 + 40 * cos(dx / 5.0), 60, 70 + 30 * cos(dy / 4.0));
+    struct rgb c = colour(0, 0, 0);
+
+    for (int i = 0; i < 4; i++)
+        c = limb(c, dx, dy, i % 2 ? 1.0 : -1.0, i < 2 ? 1.0 : -1.0, t);
+    c = blend(c, lit(shirt, 10.0 * rough(dx, dy, 9, 3, 142)), ellipse(dx, dy, 50, 80));
+    return blend(c, lit(colour(205, 160, 135), 8.0 * rough(dx, dy, 7, 3, 143)),
+                 ellipse(dx, dy + 100, 26, 34));
+}
+
 /* A row of houses with windows, some of which are open. */
 static struct rgb houses(struct rgb c, double x, double y)
 {
@@ -491,6 +446,7 @@ const struct clip clip_table[] = {
     {"desk", desk},
     {"lesson", lesson},
     {"market", market},
+    {"stage", stage},
     {"window", from_window},
     {NULL, NULL},
 };

@@ -1,9 +1,6 @@
 #pragma once
 /* Clips of which the clean picture is known, made by arithmetic. Context: pure functions. */
-
-struct rgb {
-    double v[3]; /* R', G', B' on a scale of 0..255, which they may leave */
-};
+#include "tools/bench/quality/brush.h"
 
 struct clip {
     const char *name;
