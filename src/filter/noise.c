@@ -168,14 +168,14 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     const uint64_t seen = count_all_seen(sums), drawn = count_drawn(sums, NOISE_CLASSES + 1);
     double now[NOISE_CLASSES] = {0};
 
-    compared =
-        noise_compared_in(compared, seen, seen + drawn + count_seen(sums->blocks[NOISE_CLASSES]));
     if (noise_show_changes(&n->show))
         n->n_frames = 0;
     n->show.part_drawn = NOISE_DRAWN_PART * drawn > seen;
     if (n->show.on)
         return;
     if (count_drawn(sums, NOISE_CLASSES) <= seen) {
+        compared = noise_compared_in(compared, seen,
+                                     seen + drawn + count_seen(sums->blocks[NOISE_CLASSES]));
         /* What is too dark tells nothing of what comes after it. */
         if (!measure(sums, compared, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
             (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))

@@ -12,7 +12,7 @@
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
  * picture, it has no noise. Before a black stage, or on a white page, few blocks tell anything, and
- * most of these may move: then the estimate falls sooner, and hardly rises (NOISE_FEW).
+ * most of these may move: then the estimate hardly rises (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,
@@ -52,7 +52,7 @@ struct noise {
     int n_frames;
     struct noise_show show;
     double variance[NOISE_CLASSES];
-    /* How many pictures in a row were measured at more than twice that, and the least of them, or
+    /* How much of NOISE_RUN pictures were above twice that, and the least of these pictures, or
      * after a first picture that came again what noise_set_aside() keeps. */
     int above[NOISE_CLASSES];
     double low[NOISE_CLASSES];

@@ -11,7 +11,8 @@ enum noise_compared {
     NOISE_NEXT,    /* the picture before */
     NOISE_AT_MOST, /* that, but what moved was not followed and looks like noise: the estimate
                     * falls, and rises only after a long time, because a mean trusts in it */
-    NOISE_FEW,     /* the picture before, but few blocks tell anything: noise_compared_in() */
+    NOISE_FEW,     /* the picture before, but few blocks tell anything: the estimate falls as ever,
+                    * and hardly rises. Only noise_compared_in() says so */
 };
 
 #ifdef __CUDACC__
@@ -33,7 +34,8 @@ enum noise_compared {
 #define NOISE_DRAWN_PART 16   /* at least one block of so many has no noise in a still of a show */
 #define NOISE_SHOW 30         /* the most different pictures from one still to the next */
 #define NOISE_FLAT_PART 3     /* of all blocks that must be in flat classes to tell anything */
-#define NOISE_FEW_PART 4      /* of all blocks that are enough: one of so many */
+#define NOISE_FEW_PART 4      /* fewer than one of so many blocks are few */
+#define NOISE_RUN 60 /* NOISE_NEXT counts for 6 of it, else a picture is 1: noise_follow() */
 
 /* Pairs of components: YY YU YV UU UV VV. */
 #define NOISE_PAIRS 6
@@ -64,8 +66,8 @@ NOISE_FUNCTION bool noise_is_flat(uint32_t n, uint32_t flat, double median, doub
            (compared == NOISE_FIRST ? median < NOISE_MOST_UNEVEN * least : 2 * (uint64_t)flat >= n);
 }
 
-/* Before a black stage, or on a white page, most of the few blocks that are @seen may move, and
- * what is missed of that counts as noise. @n: all blocks. */
+/* Before a black stage, or on a white page, most of the few blocks that are @seen, with noise and
+ * neither black nor white, may move, and what is missed of that counts as noise. @n: all blocks. */
 NOISE_FUNCTION enum noise_compared noise_compared_in(enum noise_compared compared, uint64_t seen,
                                                      uint64_t n)
 {
@@ -75,39 +77,41 @@ NOISE_FUNCTION enum noise_compared noise_compared_in(enum noise_compared compare
 /* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */
 NOISE_FUNCTION double noise_towards(double old, double now, enum noise_compared compared)
 {
-    const bool few = compared == NOISE_FEW;
-    const double step = (few ? 0.5 : 0.15) * (now - old);
-    const double most = few ? 0.005 * old : compared == NOISE_NEXT ? 0.03 * old : 0.0;
+    const double step = 0.15 * (now - old);
+    const double rise = compared == NOISE_NEXT ? 0.03 : compared == NOISE_FEW ? 0.005 : 0.0;
 
-    return old + (step < most ? step : most);
+    return old + (step < rise * old ? step : rise * old);
 }
 
 /* One class of one picture more, which was measured at @now. The second picture sets what the first
- * could not know. What stays far above for many pictures is no motion, but another light. */
+ * could not know; where few blocks tell it, only if the first found no noise, and no more than that
+ * might have. What stays far above for many pictures is no motion, but another light: @above is how
+ * much of NOISE_RUN there was. */
 NOISE_FUNCTION void noise_follow(double *variance, int *above, double *low, double now,
                                  int n_frames, enum noise_compared compared)
 {
-    const bool rises = compared == NOISE_NEXT;
-    const int run = rises ? 10 : 60;
+    const bool next = compared == NOISE_NEXT;
 
-    now = fmin(now, n_frames == 0 ? NOISE_FIRST_MOST : NOISE_MOST);
     if (n_frames == 0) {
-        *variance = now;
+        *variance = fmin(now, NOISE_FIRST_MOST);
         return;
     }
     if (n_frames == 1 && *variance <= 0.0)
         *variance = *low; /* noise_set_aside() */
+    now = fmin(now, NOISE_MOST);
     if (compared == NOISE_FIRST || now <= 2.0 * *variance) {
         *above = 0;
     } else {
         *low = *above && *low < now ? *low : now;
-        ++*above;
+        *above += next ? 6 : 1;
     }
-    if (*above == run) {
+    if (*above >= NOISE_RUN) {
         *variance = *low;
         *above = 0;
-    } else if (n_frames == 1 && (rises || now < *variance)) {
+    } else if (n_frames == 1 && (next || now < *variance)) {
         *variance = now;
+    } else if (n_frames == 1 && compared == NOISE_FEW && *variance <= 0.0) {
+        *variance = fmin(now, NOISE_FIRST_MOST);
     } else {
         *variance = noise_towards(*variance, now, compared);
     }

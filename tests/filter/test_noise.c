@@ -329,58 +329,6 @@ static void test_only_falls(void **state)
     assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
-/* Where few blocks tell anything the estimate falls as ever, but what is above it, as what moves
- * is, hardly raises it, not even in the second picture. After long it is believed. */
-static void test_few(void **state)
-{
-    struct noise_sums noise = {0}, moving = {0}, more = {0};
-    struct noise n;
-
-    (void)state;
-    noise_init(&n);
-    add(&noise, 3, 100, 30, 30.1);
-    add(&noise, NOISE_CLASSES, 301, 8, 8.1); /* 100 of 401 */
-    add(&moving, 3, 100, 300, 301);
-    add(&moving, NOISE_CLASSES, 1, 8, 8.1);
-    moving.blocks[NOISE_CLASSES][0] = 300; /* without noise, too */
-    add(&more, 3, 100, 45, 45.1);
-    add(&more, NOISE_CLASSES, 301, 8, 8.1);
-    noise_update(&n, &noise, NOISE_FIRST);
-    for (int i = 0; i < 59; i++) {
-        const double before = noise_variance(&n, 112);
-
-        noise_update(&n, &moving, NOISE_NEXT);
-        assert_in_range(1e5 * noise_variance(&n, 112) / before, 100100, 100501);
-    }
-    noise_update(&n, &moving, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
-    for (int i = 0; i < 9; i++)
-        noise_update(&n, &noise, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 108);
-    for (int i = 0; i < 200; i++)
-        noise_update(&n, &more, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112) / 54, 95, 107);
-}
-
-/* One block more, and there are enough. */
-static void test_not_few(void **state)
-{
-    struct noise_sums noise = {0}, moving = {0};
-    struct noise n;
-
-    (void)state;
-    noise_init(&n);
-    add(&noise, 3, 100, 30, 30.1);
-    add(&noise, NOISE_CLASSES, 300, 8, 8.1);
-    add(&moving, 3, 100, 300, 301);
-    add(&moving, NOISE_CLASSES, 300, 8, 8.1);
-    noise_update(&n, &noise, NOISE_FIRST);
-    noise_update(&n, &noise, NOISE_NEXT);
-    for (int i = 0; i < 10; i++)
-        noise_update(&n, &moving, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
-}
-
 /* What means leave: the first picture says nothing, the two after it are believed, and those that
  * follow a tenth each. A picture without quiet blocks changes nothing. */
 static void test_left(void **state)
@@ -444,7 +392,6 @@ int main(void)
         cmocka_unit_test(test_uneven),       cmocka_unit_test(test_raise),
         cmocka_unit_test(test_uneven_first), cmocka_unit_test(test_rises),
         cmocka_unit_test(test_left),         cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_few),          cmocka_unit_test(test_not_few),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
