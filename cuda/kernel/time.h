@@ -27,7 +27,6 @@ extern "C" {
 #define TIME_REACH 4
 #define TIME_HEAVIEST 32
 #define TIME_FAR 8
-#define TIME_CLASSES 8 /* of noise, as in filter/noise.h */
 #define TIME_BINS 320
 #define TIME_LEFT (2 + NOISE_PAIRS) /* sums over quiet blocks */
 #define TIME_MAX_WINDOW 8
@@ -81,14 +80,14 @@ struct time_bounds {
 
 /* What is known of the noise, on the device. */
 struct time_noise {
-    double variance[TIME_CLASSES], low[TIME_CLASSES], share; /* struct noise */
-    double known[NOISE_PAIRS];                               /* its `left` */
-    int above[TIME_CLASSES], n_frames;
+    double variance[NOISE_ALL_CLASSES], low[NOISE_ALL_CLASSES], share; /* struct noise */
+    double known[NOISE_PAIRS];                                         /* its `left` */
+    int above[NOISE_ALL_CLASSES], n_frames;
     struct noise_show show;
     uint32_t starts_again; /* what noise_repeat() returns */
     uint32_t changed;      /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
-    uint32_t blocks[TIME_CLASSES + 1][TIME_BINS], flat[TIME_CLASSES + 1];
+    uint32_t blocks[NOISE_ALL_CLASSES][TIME_BINS], flat[NOISE_ALL_CLASSES];
     unsigned long long left[TIME_LEFT]; /* `moved`, `left`, `covariance` */
     unsigned long long counted;
 
@@ -102,7 +101,7 @@ struct time_noise {
 
 /* What a frame has the host know, in memory of the host that the device can reach. */
 struct time_report {
-    double variance[TIME_CLASSES], share;
+    double variance[NOISE_ALL_CLASSES], share;
     int n_frames;               /* that were measured */
     unsigned long long counted; /* what all pixels count for, in 1/MEAN_COUNT_STEPS */
     uint8_t counts[];           /* as in struct engine_report */

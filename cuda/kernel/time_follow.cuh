@@ -1,5 +1,6 @@
 #pragma once
-/* filter/noise.c by one thread block of 256, in double precision, and the tables of a frame.
+/* filter/noise.c by one thread block, in double precision, and the tables of a frame. A warp has a
+ * class.
  *
  * DESIGN. All wait for this thread block, so it goes to memory as seldom as it can: what was known
  * before is there when the counts are, and stays in shared memory. What does not depend on each
@@ -9,6 +10,8 @@
 #include "filter/noise_follow.h"
 
 #define LANE_BINS (TIME_BINS / 32)
+#define FOLLOW_WARPS NOISE_ALL_CLASSES
+#define TABLE 256 /* entries */
 
 /* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
 struct class_counts {
@@ -73,27 +76,28 @@ static __device__ __forceinline__ void quantiles(const class_counts &k, int lane
 
 /* What is known of the noise, and what the frame says of each class and of what means leave. */
 struct measured {
-    double variance[TIME_CLASSES], low[TIME_CLASSES], share, known[NOISE_PAIRS];
-    int above[TIME_CLASSES], n_frames;
+    double variance[NOISE_ALL_CLASSES], low[NOISE_ALL_CLASSES], share, known[NOISE_PAIRS];
+    int above[NOISE_ALL_CLASSES], n_frames;
     struct noise_show show;
     bool is_new, is_drawn, is_left_known;
     enum noise_compared compared;
-    double own[TIME_CLASSES], now[TIME_CLASSES];
-    uint32_t n[TIME_CLASSES], drawn[TIME_CLASSES], drawn_last; /* of the class after these */
+    double own[NOISE_ALL_CLASSES], now[NOISE_ALL_CLASSES];
+    uint32_t n[NOISE_ALL_CLASSES], drawn[NOISE_ALL_CLASSES];
     /* Of classes that are mostly flat: their blocks, and so many times the median over own. */
-    uint32_t flat[TIME_CLASSES];
-    double uneven[TIME_CLASSES];
+    uint32_t flat[NOISE_ALL_CLASSES];
+    double uneven[NOISE_ALL_CLASSES];
     long long left[TIME_LEFT];
 };
 
-/* The nearest class with enough blocks; -1: there is none. For a whole warp. */
+/* The nearest class with enough blocks, but those near black and white; -1: there is none. For a
+ * whole warp. */
 static __device__ int nearest_class(const measured &m, int c, int lane)
 {
     const uint32_t enough = __ballot_sync(
-        0xffffffffu, lane < TIME_CLASSES && m.n[lane % TIME_CLASSES] >= NOISE_ENOUGH_BLOCKS);
+        0xffffffffu, lane < NOISE_CLASSES && m.n[lane % NOISE_CLASSES] >= NOISE_ENOUGH_BLOCKS);
     const uint32_t below = enough & ((2u << c) - 1), above = enough >> c;
-    const int down = below ? c - (31 - __clz(int(below))) : TIME_CLASSES;
-    const int up = above ? __ffs(int(above)) - 1 : TIME_CLASSES;
+    const int down = below ? c - (31 - __clz(int(below))) : NOISE_CLASSES;
+    const int up = above ? __ffs(int(above)) - 1 : NOISE_CLASSES;
 
     return !enough ? -1 : down <= up ? c - down : c + up;
 }
@@ -107,14 +111,14 @@ static __device__ void recall(const time_job &j, measured &m)
     const bool still = !new_one && noise_show_repeats(&show), forgets = still && show.on;
     const int c = threadIdx.x;
 
-    if (c < TIME_CLASSES) {
+    if (c < NOISE_ALL_CLASSES) {
         m.variance[c] = forgets ? 0.0 : n.variance[c];
         m.low[c] = still && n.n_frames == 1 ? 0.0 : n.low[c];
         m.above[c] = forgets ? 0 : n.above[c];
     }
     if (c < NOISE_PAIRS)
         m.known[c] = n.known[c];
-    if (c == TIME_CLASSES) {
+    if (c == 32) { /* of another warp */
         m.share = n.share;
         m.is_left_known = n.known[0] > 0.0;
         m.n_frames = ends ? 0 : n.n_frames;
@@ -149,7 +153,7 @@ static __device__ void update(const time_job &j, measured &m)
 {
     const int i = threadIdx.x;
 
-    if (i < TIME_CLASSES)
+    if (i < NOISE_ALL_CLASSES)
         noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, m.compared);
     else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
         update_left(m, i - 32);
@@ -181,12 +185,12 @@ struct all_classes {
 
     __device__ __forceinline__ all_classes(const measured &m, int lane)
     {
-        const int c = lane % TIME_CLASSES;
+        const int c = lane % NOISE_CLASSES;
         uint32_t drawn = m.drawn[c], flat = m.flat[c], n = m.n[c];
         double uneven = m.uneven[c];
 
 #pragma unroll
-        for (int away = 1; away < TIME_CLASSES; away *= 2) {
+        for (int away = 1; away < NOISE_CLASSES; away *= 2) {
             drawn += __shfl_xor_sync(0xffffffffu, drawn, away);
             flat += __shfl_xor_sync(0xffffffffu, flat, away);
             n += __shfl_xor_sync(0xffffffffu, n, away);
@@ -194,7 +198,8 @@ struct all_classes {
         }
         seen = n;
         is_drawn = drawn > n;
-        part_drawn = NOISE_DRAWN_PART * (drawn + m.drawn_last) > n;
+        part_drawn =
+            NOISE_DRAWN_PART * (drawn + m.drawn[NOISE_NEAR_BLACK] + m.drawn[NOISE_NEAR_WHITE]) > n;
         raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
     }
 };
@@ -217,7 +222,7 @@ static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int
     return all.all;
 }
 
-/* The counts of a frame into @m. False: there are none. A warp for each class. */
+/* The counts of a frame into @m. False: there are none. */
 static __device__ __forceinline__ bool take_counts(const time_job &j, measured &m)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -230,11 +235,6 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
 
     if (threadIdx.x < TIME_LEFT)
         m.left[threadIdx.x] = (long long)__ldcg(&j.noise->left[threadIdx.x]);
-    if (threadIdx.x == 32 * (WARPS - 1)) {
-        m.drawn_last = 0;
-        for (int i = 0; i < NOISE_SEEN; i++)
-            m.drawn_last += __ldcg(&j.noise->blocks[TIME_CLASSES][i]);
-    }
     add_before(k, lane);
     quantiles(k, lane, own);
     if (lane == 0) {
@@ -247,7 +247,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
         m.uneven[warp] = is_flat ? k.all * own[1] / own[0] : 0.0;
     }
     __syncthreads();
-    nearest = nearest_class(m, warp, lane);
+    nearest = nearest_class(m, warp == NOISE_NEAR_BLACK ? 0 : min(warp, NOISE_CLASSES - 1), lane);
     const all_classes all(m, lane);
 
     if (threadIdx.x == 0) {
@@ -258,26 +258,18 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     if (all.is_drawn) {
         now = 0.0;
     } else if (nearest < 0) {
-        n_all = variance_of_all(*j.noise, 0, TIME_CLASSES - 1, lane, &now);
+        n_all = variance_of_all(*j.noise, 0, NOISE_CLASSES - 1, lane, &now);
         if (!n_all && m.n_frames < 2) /* else it is too dark to tell */
-            n_all = variance_of_all(*j.noise, TIME_CLASSES, TIME_CLASSES, lane, &now);
+            n_all = variance_of_all(*j.noise, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, lane, &now);
     } else {
         now = all.raise * m.own[nearest];
     }
+    if (warp >= NOISE_CLASSES && k.all >= NOISE_ENOUGH_BLOCKS)
+        now = fmin(now, own[1]); /* measure_ends() */
     if (lane == 0)
         m.now[warp] = now;
     __syncthreads();
     return n_all > 0;
-}
-
-/* noise_variance() */
-static __device__ double variance_at(const measured &m, double y)
-{
-    const double at = (y - 16.0) / 32.0;
-    const int c = at < 0.0 ? 0 : min(int(at), TIME_CLASSES - 2);
-    const double part = fmin(fmax(at - c, 0.0), 1.0);
-
-    return fmax(m.variance[c] + part * (m.variance[c + 1] - m.variance[c]), 1.0);
 }
 
 /* One of the bounds, or two: a thread of each warp, so that none does all of them. */
@@ -305,7 +297,7 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = variance_at(m, i);
+    const double nu2 = noise_by_luma(m.variance, i);
     const float unit = float(j.form[0][0]) / FORM;
     const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =
@@ -327,11 +319,11 @@ static __device__ __forceinline__ void clear_counts(time_noise &n)
 {
     const int i = threadIdx.x;
 
-    for (int k = i; k < (TIME_CLASSES + 1) * TIME_BINS; k += 32 * WARPS)
+    for (int k = i; k < NOISE_ALL_CLASSES * TIME_BINS; k += 32 * FOLLOW_WARPS)
         n.blocks[0][k] = 0;
     if (i < TIME_LEFT)
         n.left[i] = 0;
-    if (i <= TIME_CLASSES)
+    if (i < NOISE_ALL_CLASSES)
         n.flat[i] = 0;
 }
 
@@ -342,7 +334,7 @@ static __device__ void keep(const time_job &j, const measured &m)
 
     if (i < NOISE_PAIRS)
         n.known[i] = m.known[i];
-    if (i < TIME_CLASSES) {
+    if (i < NOISE_ALL_CLASSES) {
         j.report->variance[i] = n.variance[i] = m.variance[i];
         n.low[i] = m.low[i];
         n.above[i] = m.above[i];
@@ -365,12 +357,12 @@ static __device__ __forceinline__ void time_follow_noise(const time_job &j)
     if (m.is_new) {
         if (take_counts(j, m) && !m.show.on)
             update(j, m);
-    } else if (m.n_frames == 1 && threadIdx.x < TIME_CLASSES) {
+    } else if (m.n_frames == 1 && threadIdx.x < NOISE_ALL_CLASSES) {
         noise_set_aside(&m.variance[threadIdx.x], &m.low[threadIdx.x]); /* noise_repeat() */
     }
     __syncthreads();
     clear_counts(*j.noise);
-    const bool unsuited = __syncthreads_or(fill_tables(j, m));
+    const bool unsuited = __syncthreads_or(threadIdx.x < TABLE && fill_tables(j, m));
 
     if (threadIdx.x == 0)
         j.noise->unsuited = unsuited;

@@ -292,7 +292,7 @@ template <int C> static __device__ __forceinline__ void gather(const time_job &j
 static __device__ __forceinline__ bool count(const time_job &j, int64_t still, int64_t moved,
                                              int luma)
 {
-    const int c = luma < 20 || luma > 232 ? TIME_CLASSES : luma / 32;
+    const int c = noise_class(luma);
     const double own = double(still) / (85.0 * 65536.0 * FORM);
     const double between = double(moved) / (2.0 * 65536.0 * FORM);
     const int bin = bin_of(between); /* noise_is_quiet() */
@@ -300,7 +300,7 @@ static __device__ __forceinline__ bool count(const time_job &j, int64_t still, i
     atomicAdd(&j.noise->blocks[c][bin_of(j.goes_on ? fmin(own, between) : own)], 1u);
     if (j.goes_on && still <= 85 * moved)
         atomicAdd(&j.noise->flat[c], 1u);
-    return j.goes_on && c < TIME_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 &&
+    return j.goes_on && c < NOISE_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 &&
            bin <= bin_of(j.noise->variance[c]);
 }
 
@@ -344,7 +344,7 @@ template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure
 }
 
 /* Has the next kernel begin at once: all before measure() is done then. */
-static __global__ void __launch_bounds__(32 * WARPS) follow(const time_job j)
+static __global__ void __launch_bounds__(32 * FOLLOW_WARPS) follow(const time_job j)
 {
     let_next_start();
     time_follow_noise(j);
@@ -359,6 +359,6 @@ extern "C" int time_measure(const time_job *j, cudaStream_t stream)
     cudaError_t status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);
 
     if (status == cudaSuccess)
-        status = start_early(follow, 1, 32 * WARPS, 0, stream, *j);
+        status = start_early(follow, 1, 32 * FOLLOW_WARPS, 0, stream, *j);
     return bilateral_errno(status);
 }

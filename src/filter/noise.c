@@ -56,7 +56,7 @@ static double quantile(const uint32_t bins[NOISE_BINS], double share)
 void noise_init(struct noise *n)
 {
     *n = (struct noise){.share = UNKNOWN_SHARE};
-    for (int c = 0; c < NOISE_CLASSES; c++)
+    for (int c = 0; c < NOISE_ALL_CLASSES; c++)
         n->variance[c] = UNKNOWN_VARIANCE;
 }
 
@@ -120,6 +120,17 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
     return count_seen(all) > 0;
 }
 
+/* Near black and white, beside what the other classes have. */
+static void measure_ends(const struct noise_sums *sums, double now[NOISE_ALL_CLASSES])
+{
+    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE; c++) {
+        const double beside = now[c == NOISE_NEAR_BLACK ? 0 : NOISE_CLASSES - 1];
+        const bool enough = count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
+
+        now[c] = enough ? fmin(quantile(sums->blocks[c], 0.5), beside) : beside;
+    }
+}
+
 /* How many blocks have no noise at all, of the classes before @last. */
 static uint64_t count_drawn(const struct noise_sums *sums, int last)
 {
@@ -130,12 +141,12 @@ static uint64_t count_drawn(const struct noise_sums *sums, int last)
     return drawn;
 }
 
-/* Those that have, but near black and white. */
-static uint64_t count_all_seen(const struct noise_sums *sums)
+/* Those that have. */
+static uint64_t count_all_seen(const struct noise_sums *sums, int last)
 {
     uint64_t seen = 0;
 
-    for (int c = 0; c < NOISE_CLASSES; c++)
+    for (int c = 0; c < last; c++)
         seen += count_seen(sums->blocks[c]);
     return seen;
 }
@@ -165,8 +176,9 @@ static void update_left(struct noise *n, const struct noise_sums *sums)
 
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
-    const uint64_t seen = count_all_seen(sums), drawn = count_drawn(sums, NOISE_CLASSES + 1);
-    double now[NOISE_CLASSES] = {0};
+    const uint64_t seen = count_all_seen(sums, NOISE_CLASSES);
+    const uint64_t drawn = count_drawn(sums, NOISE_ALL_CLASSES);
+    double now[NOISE_ALL_CLASSES] = {0};
 
     if (noise_show_changes(&n->show))
         n->n_frames = 0;
@@ -174,16 +186,17 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     if (n->show.on)
         return;
     if (count_drawn(sums, NOISE_CLASSES) <= seen) {
-        compared = noise_compared_in(compared, seen,
-                                     seen + drawn + count_seen(sums->blocks[NOISE_CLASSES]));
+        compared =
+            noise_compared_in(compared, seen, drawn + count_all_seen(sums, NOISE_ALL_CLASSES));
         /* What is too dark tells nothing of what comes after it. */
         if (!measure(sums, compared, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
-            (n->n_frames > 1 || !measure_all(sums, NOISE_CLASSES, NOISE_CLASSES, now)))
+            (n->n_frames > 1 || !measure_all(sums, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, now)))
             return;
+        measure_ends(sums, now);
         if (compared != NOISE_FIRST)
             update_left(n, sums);
     }
-    for (int c = 0; c < NOISE_CLASSES; c++)
+    for (int c = 0; c < NOISE_ALL_CLASSES; c++)
         noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames, compared);
     n->n_frames++;
 }
@@ -192,7 +205,7 @@ bool noise_repeat(struct noise *n)
 {
     const bool still = noise_show_repeats(&n->show);
 
-    for (int c = 0; c < NOISE_CLASSES && n->n_frames == 1; c++)
+    for (int c = 0; c < NOISE_ALL_CLASSES && n->n_frames == 1; c++)
         noise_set_aside(&n->variance[c], &n->low[c]);
     if (still && n->n_frames == 1)
         memset(n->low, 0, sizeof(n->low));
@@ -205,11 +218,7 @@ bool noise_repeat(struct noise *n)
 
 double noise_variance(const struct noise *n, double y)
 {
-    const double at = (y - 16.0) / 32.0;
-    const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
-    const double part = fmin(fmax(at - c, 0.0), 1.0);
-
-    return fmax(n->variance[c] + part * (n->variance[c + 1] - n->variance[c]), 1.0);
+    return noise_by_luma(n->variance, y);
 }
 
 double noise_sigma(const struct noise *n)

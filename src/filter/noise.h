@@ -11,8 +11,10 @@
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise. Before a black stage, or on a white page, few blocks tell anything, and
- * most of these may move: then the estimate hardly rises (NOISE_FEW).
+ * picture, it has no noise. Near black and white the range cuts noise off: there it is the median
+ * of their own blocks, and at most that of the class beside them. Before a black stage, or on a
+ * white page, few other blocks tell anything, and most of these may move: then the estimate hardly
+ * rises (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,
@@ -30,18 +32,16 @@
 
 #include "filter/noise_follow.h"
 
-#define NOISE_CLASSES 8 /* of 32 levels of luma each */
 #define NOISE_BINS 320  /* of variance, 16 to an octave */
 #define NOISE_LOWEST -6 /* the first bin begins at 2^NOISE_LOWEST */
 
-/* What an engine counts. The last class is for blocks near black or white (mean luma outside of
- * 20..232), where the range cuts noise off: they count only in the first pictures, and only where
- * there are no others. */
+/* What an engine counts. What blocks near black or white have says nothing of the other classes,
+ * but in the first pictures where there are no others. */
 struct noise_sums {
-    uint32_t blocks[NOISE_CLASSES + 1][NOISE_BINS];
+    uint32_t blocks[NOISE_ALL_CLASSES][NOISE_BINS];
     /* The blocks whose own variance is at most twice what was measured between the pictures: there
      * is nothing but noise in them. None in a first picture. */
-    uint32_t flat[NOISE_CLASSES + 1];
+    uint32_t flat[NOISE_ALL_CLASSES];
     /* Of the blocks between whose pictures is no more than was known before: the variance of that,
      * of its means of 4x4 pixels, weighed 1 3 3 1 both ways, and the covariances of these means, as
      * integers. None in a first picture. */
@@ -51,11 +51,11 @@ struct noise_sums {
 struct noise {
     int n_frames;
     struct noise_show show;
-    double variance[NOISE_CLASSES];
+    double variance[NOISE_ALL_CLASSES];
     /* How much of NOISE_RUN pictures were above twice that, and the least of these pictures, or
      * after a first picture that came again what noise_set_aside() keeps. */
-    int above[NOISE_CLASSES];
-    double low[NOISE_CLASSES];
+    int above[NOISE_ALL_CLASSES];
+    double low[NOISE_ALL_CLASSES];
     double share; /* of the variance, left in such means: 0.1 where noise is white */
     /* The covariances of Y, U, V there, where noise has a variance of 1 with a level of luma as the
      * unit (noise_blocks.h); `yy` 0: not known, or there is none. */

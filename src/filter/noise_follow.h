@@ -21,6 +21,13 @@ enum noise_compared {
 #define NOISE_FUNCTION static inline
 #endif
 
+#define NOISE_CLASSES 8                /* of 32 levels of luma each */
+#define NOISE_NEAR_BLACK NOISE_CLASSES /* and two where the range cuts noise off */
+#define NOISE_NEAR_WHITE (NOISE_CLASSES + 1)
+#define NOISE_ALL_CLASSES (NOISE_CLASSES + 2)
+#define NOISE_DARKEST 20 /* mean luma of a block outside of these is near black or white */
+#define NOISE_BRIGHTEST 232
+
 #define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
 #define NOISE_MOST 5000.0      /* no camera shows more: it is what moved and was not followed */
 #define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
@@ -44,6 +51,31 @@ enum noise_compared {
 struct noise_left {
     double yy, yu, yv, uu, uv, vv;
 };
+
+/* The class of a block by its mean luma. */
+NOISE_FUNCTION int noise_class(int luma)
+{
+    return luma < NOISE_DARKEST     ? NOISE_NEAR_BLACK
+           : luma > NOISE_BRIGHTEST ? NOISE_NEAR_WHITE
+                                    : luma / 32;
+}
+
+/* The variance at any luma, from those of all classes; at least 1. From the middle of a class to
+ * that of the next it is linear, and so it is over eight levels around where black and white begin.
+ */
+NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], double y)
+{
+    const double at = (y - 16.0) / 32.0;
+    const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
+    const double part = fmin(fmax(at - c, 0.0), 1.0);
+    const double seen = variance[c] + part * (variance[c + 1] - variance[c]);
+    const double black = fmin(fmax((NOISE_DARKEST + 4 - y) / 8.0, 0.0), 1.0);
+    const double white = fmin(fmax((y - NOISE_BRIGHTEST + 4) / 8.0, 0.0), 1.0);
+
+    return fmax(seen + black * (variance[NOISE_NEAR_BLACK] - seen) +
+                    white * (variance[NOISE_NEAR_WHITE] - seen),
+                1.0);
+}
 
 /* By how much the quantile of a picture's blocks is raised: @uneven is the median of their
  * variances over that quantile, where there is nothing but noise. White noise has 1.11 by chance,

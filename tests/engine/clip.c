@@ -43,7 +43,7 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
     case CONTENT_STAGE:
         if (moved_x > left && 2 * moved_x < 5 * left && moved_y > top && 2 * moved_y < 5 * top)
             return texture(2.0 * moved_x, moved_y, component);
-        return dark;
+        return component || c->speed[0] > 0.0 ? dark : 250.0;
     case CONTENT_DRAWN:
         if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
             return 180.0;

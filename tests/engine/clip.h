@@ -14,7 +14,7 @@ enum content {
     CONTENT_LIGHT,  /* a lamp gets brighter */
     CONTENT_IMAGE,  /* another picture of tests/lib/images.h each time: cuts */
     CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
-    CONTENT_STAGE,  /* something moves before black: few blocks tell the noise */
+    CONTENT_STAGE,  /* something moves before black, or white: few blocks tell the noise */
     CONTENT_DRAWN,  /* a square over a fine pattern, and no noise: a pattern is none */
     CONTENT_N
 };

@@ -83,6 +83,36 @@ static void test_classes(void **state)
     assert_in_range(100 * noise_variance(&n, 128.0) / 30.0, 95, 107);
 }
 
+/* Near black and white it is what half of their own blocks have, if there are enough of them, and
+ * never more than in the class beside. It begins within four levels of where these classes do. */
+static void test_near_black_and_white(void **state)
+{
+    static const struct {
+        int n;
+        double low, high, want;
+    } cases[] = {{100, 2, 14, 8}, {12, 8, 8.01, 8}, {11, 8, 8.01, 36}, {100, 300, 301, 36}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int white = 0; white < 2; white++) {
+            const double border = white ? NOISE_BRIGHTEST : NOISE_DARKEST, out = white ? 1 : -1;
+            const double want = cases[i].want;
+            struct noise_sums sums = {0};
+            struct noise n;
+
+            noise_init(&n);
+            add(&sums, 3, 100, 30, 30.1);
+            add(&sums, NOISE_NEAR_BLACK + white, cases[i].n, cases[i].low, cases[i].high);
+            for (int k = 0; k < 2; k++)
+                noise_update(&n, &sums, k == 0 ? NOISE_FIRST : NOISE_NEXT);
+            assert_in_range(100 * noise_variance(&n, border + 4 * out) / want, 95, 107);
+            assert_in_range(100 * noise_variance(&n, border) / (want + 36) * 2, 95, 107);
+            assert_in_range(100 * noise_variance(&n, border - 4 * out) / 36, 95, 107);
+            assert_in_range(100 * noise_variance(&n, 255 - border) / 36, 95, 107);
+            assert_in_range(100 * noise_sigma(&n) / sqrt(12), 97, 104);
+        }
+}
+
 /* The first picture cannot tell texture from noise, the second can: from then on the estimate is
  * right, and what moves does not drive it up. */
 static void test_settles_on_the_second_picture(void **state)
@@ -120,10 +150,11 @@ static void test_odd_pictures(void **state)
     assert_in_range(noise_variance(&n, 100), 1, 1000);
     assert_int_equal(n.n_frames, 0); /* the first that can be measured is still to come */
 
-    add(&dark, NOISE_CLASSES, 100, 5, 5.01);
+    add(&dark, NOISE_NEAR_BLACK, 100, 5, 5.01);
     for (int i = 0; i < 2; i++)
         noise_update(&n, &dark, i == 0 ? NOISE_FIRST : NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 10) / 6, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 10) / 5, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 140) / 6, 95, 107);
 
     add(&bright, 4, 100, 40, 40.1); /* a lamp is switched on, and off again */
     for (int i = 0; i < 10; i++)
@@ -376,7 +407,7 @@ static void test_quiet(void **state)
     assert_true(noise_is_quiet(&n, 3, noise_bin(3.0)));
     assert_false(noise_is_quiet(&n, 3, noise_bin(30.0) + 1));
     assert_false(noise_is_quiet(&n, 3, noise_bin(0.0))); /* drawn */
-    assert_false(noise_is_quiet(&n, NOISE_CLASSES, noise_bin(3.0)));
+    assert_false(noise_is_quiet(&n, NOISE_NEAR_BLACK, noise_bin(3.0)));
     n.variance[3] = 1e5;
     assert_false(noise_is_quiet(&n, 3, NOISE_BINS - 1)); /* it may be anything */
 }
@@ -384,14 +415,23 @@ static void test_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),         cmocka_unit_test(test_only_falls),
-        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
-        cmocka_unit_test(test_odd_pictures), cmocka_unit_test(test_drawn_pictures),
-        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_uneven),       cmocka_unit_test(test_raise),
-        cmocka_unit_test(test_uneven_first), cmocka_unit_test(test_rises),
-        cmocka_unit_test(test_left),         cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_most),
+        cmocka_unit_test(test_only_falls),
+        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_near_black_and_white),
+        cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_odd_pictures),
+        cmocka_unit_test(test_drawn_pictures),
+        cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_raise),
+        cmocka_unit_test(test_uneven_first),
+        cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_left),
+        cmocka_unit_test(test_quiet),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);

@@ -13,7 +13,7 @@ static void add(struct noise_sums *s, int n, double variance)
 static void add_slide(struct noise_sums *s)
 {
     add(s, 100, 900);
-    s->blocks[NOISE_CLASSES][0] += 7;
+    s->blocks[NOISE_NEAR_BLACK][0] += 7;
 }
 
 /* A first picture that is sent again was drawn; a later one tells nothing. */
@@ -120,7 +120,7 @@ static void test_hangs(void **state)
     (void)state;
     add(&camera, 100, 30);
     add(&cut_off, 100, 30);
-    cut_off.blocks[NOISE_CLASSES][0] += 50;
+    cut_off.blocks[NOISE_NEAR_BLACK][0] += 50;
     for (int run = 1; run <= 2 * NOISE_SHOW; run++) {
         noise_init(&n);
         update(&n, &camera, 2);

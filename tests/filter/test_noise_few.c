@@ -17,7 +17,7 @@ static struct noise_sums before_black(double variance, int others)
     struct noise_sums ret = {0};
 
     add(&ret, 3, 100, variance);
-    add(&ret, NOISE_CLASSES, others, 8);
+    add(&ret, NOISE_NEAR_BLACK, others, 8);
     return ret;
 }
 
@@ -30,7 +30,7 @@ static void test_few(void **state)
     struct noise n;
 
     (void)state;
-    moving.blocks[NOISE_CLASSES][0] = 300; /* without noise, too */
+    moving.blocks[NOISE_NEAR_BLACK][0] = 300; /* without noise, too */
     noise_init(&n);
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 59; i++) {

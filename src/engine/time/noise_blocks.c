@@ -139,8 +139,7 @@ void noise_count(struct noise_sums *sums, const struct noise *known, const struc
                  const struct noise_moments *still, const struct noise_moments *moved,
                  const struct noise_moments *smoothed)
 {
-    const int luma = (int)(still->s[0] / (SIDE * SIDE));
-    const int class = luma < 20 || luma > 232 ? NOISE_CLASSES : luma / 32;
+    const int class = noise_class((int)(still->s[0] / (SIDE * SIDE)));
     const int64_t own = spread(f, still, SIDE * SIDE, true);
     const int64_t apart = moved ? spread(f, moved, SIDE * SIDE, false) : 0;
     const double between = (double)apart / (2.0 * 65536.0 * NOISE_FORM_SCALE);

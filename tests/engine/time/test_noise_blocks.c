@@ -290,7 +290,7 @@ static void test_flat(void **state)
             paint(&s.frame[t], (enum scene)scene, 0.0, 5.0, PLAIN, (uint64_t)t);
         noise_gather(&first, &s.noise, &s.frame[0], NULL, NULL);
         noise_gather(&sums, &s.noise, &s.frame[1], &s.frame[0], NULL);
-        for (int c = 0; c <= NOISE_CLASSES; c++) {
+        for (int c = 0; c < NOISE_ALL_CLASSES; c++) {
             assert_int_equal(first.flat[c], 0);
             flat += sums.flat[c];
         }
@@ -303,7 +303,7 @@ static uint64_t count_blocks(const struct noise_sums *sums)
 {
     uint64_t n = 0;
 
-    for (int c = 0; c <= NOISE_CLASSES; c++)
+    for (int c = 0; c < NOISE_ALL_CLASSES; c++)
         for (int i = 0; i < NOISE_BINS; i++)
             n += sums->blocks[c][i];
     return n;

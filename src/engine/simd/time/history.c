@@ -210,7 +210,7 @@ static void gather_row(void *arg, int worker, int item)
 
 static void add_sums(struct noise_sums *to, const struct noise_sums *from)
 {
-    for (int c = 0; c <= NOISE_CLASSES; c++) {
+    for (int c = 0; c < NOISE_ALL_CLASSES; c++) {
         to->flat[c] += from->flat[c];
         for (int i = 0; i < NOISE_BINS; i++)
             to->blocks[c][i] += from->blocks[c][i];
