@@ -38,11 +38,10 @@ static struct time_shape shape_of(const struct frame *f)
         .stride_c = align_up(f->width >> info->hshift, 16) + 2 * TIME_PAD,
         .cells_x = past_cells(f->width),
         .cells_y = past_cells(f->height),
-        .top = motion_top_level(f->width, f->height),
     };
     int width = f->width, height = f->height;
 
-    for (int k = 0; k <= s.top; k++) {
+    for (int k = 0; k <= TIME_TOP; k++) {
         const int side = k ? 4 << k : TIME_BLOCK;
 
         s.level_width[k] = width;
@@ -93,7 +92,7 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
         p->luma = take_padded(&from, s->stride, (s->height + 1) / 2 * 2, TIME_PAD, 1);
         for (int c = 0; c < 2; c++)
             p->chroma[c] = take_padded(&from, s->stride_c, rows_c, TIME_PAD, 1);
-        for (int k = 1; k <= s->top; k++)
+        for (int k = 1; k <= TIME_TOP; k++)
             p->level[k] = take_padded(&from, s->level_stride[k], s->level_height[k], TIME_LEVEL_PAD,
                                       sizeof(uint16_t));
     }
@@ -106,7 +105,7 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
             t->stored[i].level[c] = take(&from, (c ? chroma : luma) * sizeof(uint16_t));
         t->stored[i].count = take(&from, n_cells);
     }
-    for (int k = 0; k <= s->top; k++)
+    for (int k = 0; k <= TIME_TOP; k++)
         t->vector[k] = take(&from, (size_t)s->cols[k] * (size_t)s->rows[k] * sizeof(*t->vector[k]));
     t->matched = take(&from, (size_t)s->cols[0] * (size_t)s->rows[0] * sizeof(*t->matched));
     for (int i = 0; i < 2; i++)

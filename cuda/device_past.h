@@ -24,7 +24,7 @@ struct device_past {
     struct time_picture picture[2];
     uint16_t *words[3]; /* the newest frame's samples, where they have 16 bits; or NULL */
     struct time_stored stored[TIME_MAX_WINDOW]; /* in use by turns */
-    struct time_vector *vector[TIME_MAX_LEVEL + 1];
+    struct time_vector *vector[TIME_TOP + 1];
     struct time_match *matched;
     struct time_cell *cells[2]; /* compared with both guesses */
     uint32_t number;            /* of the newest frame */

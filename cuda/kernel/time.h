@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TIME_MAX_LEVEL 4  /* the highest of a pyramid */
+#define TIME_TOP 4        /* the highest level of a pyramid; [0] is luma itself */
 #define TIME_PAD 64       /* edge samples repeated around luma, so that searches need no bounds */
 #define TIME_LEVEL_PAD 32 /* and around the other levels */
 #define TIME_BLOCK 8      /* luma samples with one vector */
@@ -37,16 +37,15 @@ struct time_shape {
     int width, height, components, hshift, vshift;
     int stride, stride_c; /* of luma and of chroma */
     int cells_x, cells_y; /* cells of 2x2 luma samples; level 1 has their size */
-    int top;              /* the pyramid's highest level; [0] is luma itself */
-    int level_width[TIME_MAX_LEVEL + 1], level_height[TIME_MAX_LEVEL + 1];
-    int level_stride[TIME_MAX_LEVEL + 1];
-    int cols[TIME_MAX_LEVEL + 1], rows[TIME_MAX_LEVEL + 1]; /* of blocks */
+    int level_width[TIME_TOP + 1], level_height[TIME_TOP + 1];
+    int level_stride[TIME_TOP + 1];
+    int cols[TIME_TOP + 1], rows[TIME_TOP + 1]; /* of blocks */
 };
 
 /* A raw frame taken apart. Pointers are to sample (0, 0). */
 struct time_picture {
     uint8_t *luma, *chroma[2];
-    uint16_t *level[TIME_MAX_LEVEL + 1]; /* [1]: the sum of each cell's luma */
+    uint16_t *level[TIME_TOP + 1]; /* [1]: the sum of each cell's luma */
 };
 
 /* The mean over frames as engine/time/stored.h has it, or a frame alone in the same units; one of
@@ -115,7 +114,7 @@ struct time_job {
     uint16_t
         *words[3]; /* samples of 16 bits: until they are unpacked, those of `before`; or NULL */
     struct time_stored state, old;
-    struct time_vector *vector[TIME_MAX_LEVEL + 1];
+    struct time_vector *vector[TIME_TOP + 1];
     struct time_match *matched;      /* those of level 0 before means are taken */
     struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
     struct time_noise *noise;

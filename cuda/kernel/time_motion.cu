@@ -119,7 +119,7 @@ static __device__ __forceinline__ void compare_around(const time_job &j, int k, 
 static __global__ void __launch_bounds__(160, 2) search_top(const time_job j)
 {
     __shared__ uint32_t best[TILE_COLS * TILE_ROWS];
-    const int k = j.shape.top, i = threadIdx.x / 2, dy = int(threadIdx.y) - 2;
+    const int k = TIME_TOP, i = threadIdx.x / 2, dy = int(threadIdx.y) - 2;
     const int col = blockIdx.x * TILE_COLS + i % TILE_COLS;
     const int row = blockIdx.y * TILE_ROWS + i / TILE_COLS;
     const bool real = col < j.shape.cols[k] && row < j.shape.rows[k];
@@ -444,11 +444,11 @@ extern "C" int time_search(const time_job *j, cudaStream_t stream)
 
     if (!j->searches || !j->goes_on)
         return 0;
-    const dim3 grid((s.cols[s.top] + TILE_COLS - 1) / TILE_COLS,
-                    (s.rows[s.top] + TILE_ROWS - 1) / TILE_ROWS);
+    const dim3 grid((s.cols[TIME_TOP] + TILE_COLS - 1) / TILE_COLS,
+                    (s.rows[TIME_TOP] + TILE_ROWS - 1) / TILE_ROWS);
 
     status = start_early(search_top, grid, dim3(2 * TILE_COLS * TILE_ROWS, 5), 0, stream, *j);
-    for (int k = s.top - 1; k > 0 && status == cudaSuccess; k--)
+    for (int k = TIME_TOP - 1; k > 0 && status == cudaSuccess; k--)
         status = start_early(search_between, (s.cols[k] * s.rows[k] * QUARTERS + 127) / 128, 128, 0,
                              stream, *j, k);
     if (status == cudaSuccess)

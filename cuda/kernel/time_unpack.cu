@@ -116,14 +116,13 @@ template <int C, int HS, int VS> struct piece {
 #define WIDE (THREADS_X * COLUMNS) /* luma samples of a thread block */
 #define HIGH (2 * THREADS_Y)
 
-static_assert(WIDE >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == WIDE &&
-                  HIGH >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == HIGH &&
-                  TIME_PAD >> TIME_MAX_LEVEL << TIME_MAX_LEVEL == TIME_PAD,
+static_assert(WIDE >> TIME_TOP << TIME_TOP == WIDE && HIGH >> TIME_TOP << TIME_TOP == HIGH &&
+                  TIME_PAD >> TIME_TOP << TIME_TOP == TIME_PAD,
               "whole samples of all levels");
 
 /* A thread block's part of each level. */
 struct pyramid {
-    uint16_t of[TIME_MAX_LEVEL + 1][HIGH / 2][WIDE / 2];
+    uint16_t of[TIME_TOP + 1][HIGH / 2][WIDE / 2];
 };
 
 /* Level 1 from two rows of luma that begin at begin_of() @x; the nearest cells outside. */
@@ -373,18 +372,24 @@ static __device__ __forceinline__ bool unpack_cells(const time_job &j, pyramid &
     return differs || (j.goes_on && differ(p, before));
 }
 
+/* Samples that windows reach around level @k: a window's own, and as far as vectors lead; even. */
+static __device__ __forceinline__ int reach_of(int k)
+{
+    return (8 + ((TIME_LEVEL_PAD - 8) >> (k - 1)) + 1) & ~1;
+}
+
 /* Samples @first to @last - 1 of a row or column of some level, of which a thread block has those
  * from @begin on; and from where to where it stores them, with the padding if it is beside that. */
 struct range {
     int begin, first, last, from, to;
 
-    __device__ __forceinline__ range(int block, int size, int k, int samples, int stored)
+    __device__ __forceinline__ range(int block, int size, int k, int samples)
     {
         begin = (block * size - TIME_PAD) >> k;
         first = max(begin, 0);
         last = min(begin + (size >> k), samples);
-        from = first > 0 ? first : -TIME_LEVEL_PAD;
-        to = last < samples ? last : stored;
+        from = first > 0 ? first : -reach_of(k);
+        to = last < samples ? last : samples + reach_of(k);
     }
 
     /* Where in its part the block has sample @i, or the nearest one. */
@@ -399,8 +404,8 @@ static __device__ __forceinline__ void build_level(const time_job &j, pyramid &p
 {
     const time_shape &s = j.shape;
     const int width = s.level_width[k], height = s.level_height[k];
-    const range across(blockIdx.x, WIDE, k, width, s.level_stride[k] - TIME_LEVEL_PAD);
-    const range down(blockIdx.y, HIGH, k, height, height + TIME_LEVEL_PAD);
+    const range across(blockIdx.x, WIDE, k, width);
+    const range down(blockIdx.y, HIGH, k, height);
     const int thread = threadIdx.y * THREADS_X + threadIdx.x;
     const int column = thread % (WIDE >> k), row = thread / (WIDE >> k);
     const int x = across.begin + column, y = down.begin + row;
@@ -443,8 +448,10 @@ static __global__ void __launch_bounds__(THREADS_X *THREADS_Y) unpack(const time
     if (differs && threadIdx.x + threadIdx.y == 0 &&
         *const_cast<const volatile uint32_t *>(&j.noise->changed) != j.number)
         j.noise->changed = j.number;
-    for (int k = 2; j.averages && k <= j.shape.top; k++)
-        build_level(j, levels, k);
+#pragma unroll
+    for (int k = 2; k <= TIME_TOP; k++)
+        if (j.averages)
+            build_level(j, levels, k);
     end_after_before();
 }
 

@@ -240,7 +240,10 @@ static struct clip draw_clip(struct draw *d, int i)
         .seed = random_next(&d->rng),
     };
     const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
+    const double faster = draw_below(d, 4) ? 1.0 : 8.0;
 
+    c.speed[0] *= faster;
+    c.speed[1] *= faster;
     c.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(c.filter.radius);
     c.filter.sigma_color = sigma_colors[draw_below(d, N(sigma_colors))];
     c.filter.sigma_time = draw_below(d, 2) ? 0.0 : 1.5;

@@ -24,8 +24,7 @@ struct match {
 };
 
 struct motion_search {
-    int top;
-    struct grid grid[MOTION_MAX_LEVEL + 1]; /* one vector per block */
+    struct grid grid[MOTION_TOP + 1]; /* one vector per block */
     struct match *matched;
     struct motion_vector *found; /* once means are taken */
 };
@@ -35,19 +34,12 @@ static int clamp(int v, int low, int high)
     return v < low ? low : v > high ? high : v;
 }
 
-int motion_top_level(int width, int height)
-{
-    const int side = width < height ? width : height;
-
-    return side < 1000 ? 2 : side < 2000 ? 3 : 4;
-}
-
 /* --- the pyramid --- */
 
 int pyramid_create(struct pyramid *p, int width, int height)
 {
-    *p = (struct pyramid){.top = motion_top_level(width, height)};
-    for (int k = 0; k <= p->top; k++) {
+    *p = (struct pyramid){0};
+    for (int k = 0; k <= MOTION_TOP; k++) {
         p->level[k].width = width;
         p->level[k].height = height;
         p->level[k].sample = malloc((size_t)width * (size_t)height * sizeof(uint16_t));
@@ -63,7 +55,7 @@ int pyramid_create(struct pyramid *p, int width, int height)
 
 void pyramid_finish(struct pyramid *p)
 {
-    for (int k = 0; k <= p->top; k++)
+    for (int k = 0; k <= MOTION_TOP; k++)
         free(p->level[k].sample);
     *p = (struct pyramid){0};
 }
@@ -91,7 +83,7 @@ void pyramid_build(struct pyramid *p, const struct frame *f)
         for (int x = 0; x < full->width; x++)
             full->sample[(size_t)y * (size_t)full->width + (size_t)x] =
                 (uint16_t)(4 * frame_byte(f, 0, x, y));
-    for (int k = 1; k <= p->top; k++)
+    for (int k = 1; k <= MOTION_TOP; k++)
         halve(&p->level[k], &p->level[k - 1]);
 }
 
@@ -103,8 +95,7 @@ int motion_create(struct motion_search **ret, int width, int height)
 
     if (!m)
         return -ENOMEM;
-    m->top = motion_top_level(width, height);
-    for (int k = 0; k <= m->top; k++) {
+    for (int k = 0; k <= MOTION_TOP; k++) {
         const int side = k == 0 ? MOTION_BLOCK : 4 << k;
         struct grid *g = &m->grid[k];
 
@@ -129,7 +120,7 @@ void motion_destroy(struct motion_search *m)
 {
     if (!m)
         return;
-    for (int k = 0; k <= m->top; k++)
+    for (int k = 0; k <= MOTION_TOP; k++)
         free(m->grid[k].vector);
     free(m->matched);
     free(m->found);
@@ -337,7 +328,7 @@ static void search_block(struct motion_search *m, const struct pyramid *now,
     const struct window w = window_of(now, before, level, col, row);
     struct vector *ret = &m->grid[level].vector[row * m->grid[level].cols + col];
 
-    if (level == m->top)
+    if (level == MOTION_TOP)
         *ret = search_top(&w);
     else if (level > 0)
         *ret = search_between(&w, &m->grid[level + 1], col, row);
@@ -394,7 +385,7 @@ static struct motion_vector smoothed(const struct motion_search *m, int col, int
 const struct motion_vector *motion_find(struct motion_search *m, const struct pyramid *now,
                                         const struct pyramid *before)
 {
-    for (int level = m->top; level >= 0; level--)
+    for (int level = MOTION_TOP; level >= 0; level--)
         for (int row = 0; row < m->grid[level].rows; row++)
             for (int col = 0; col < m->grid[level].cols; col++)
                 search_block(m, now, before, level, col, row);

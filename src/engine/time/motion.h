@@ -31,7 +31,7 @@
 #include "picture/frame.h"
 
 #define MOTION_BLOCK 8     /* luma samples */
-#define MOTION_MAX_LEVEL 4 /* of pictures from 2000 rows */
+#define MOTION_TOP 4       /* the highest level: the search reaches 47 luma samples */
 #define MOTION_ALIKE 7     /* eighths of a sample between vectors of which a mean is taken */
 #define MOTION_REACH 4     /* blocks around that are in it */
 #define MOTION_HEAVIEST 32 /* weight in it; so sums of 9x9 have 16 bits */
@@ -46,8 +46,7 @@ struct motion_level {
 };
 
 struct pyramid {
-    int top; /* the highest level */
-    struct motion_level level[MOTION_MAX_LEVEL + 1];
+    struct motion_level level[MOTION_TOP + 1];
 };
 
 #define MOTION_FAR 8 /* eighths of a sample */
@@ -70,10 +69,6 @@ static inline int motion_weight(int rise)
         weight *= 2;
     return weight;
 }
-
-/* The highest level of a picture: 2, and one more for each time its shorter side reaches 1000,
- * 2000; so the search reaches 11, 23 or 47 luma samples. */
-int motion_top_level(int width, int height);
 
 /* -ENOMEM leaves nothing. */
 int pyramid_create(struct pyramid *p, int width, int height);

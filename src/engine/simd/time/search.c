@@ -9,15 +9,15 @@
 #define BAND 16 /* rows that a worker takes at a time */
 
 struct pyramid_levels {
-    struct search_level level[MOTION_MAX_LEVEL + 1]; /* the first one stays empty */
+    struct search_level level[MOTION_TOP + 1]; /* the first one stays empty */
     uint16_t *memory;
 };
 
 struct search {
-    int top, newest;
+    int newest;
     bool has_newest;
     struct pyramid_levels pyramid[2];
-    struct search_grid grid[MOTION_MAX_LEVEL + 1];
+    struct search_grid grid[MOTION_TOP + 1];
     struct search_matched matched;
     int16_t *matched_memory;
     struct motion_vector *found;
@@ -30,11 +30,11 @@ struct search {
 
 /* --- memory --- */
 
-static int levels_create(struct pyramid_levels *p, int top, int width, int height)
+static int levels_create(struct pyramid_levels *p, int width, int height)
 {
-    size_t at[MOTION_MAX_LEVEL + 1], n = 0;
+    size_t at[MOTION_TOP + 1], n = 0;
 
-    for (int k = 1; k <= top; k++) {
+    for (int k = 1; k <= MOTION_TOP; k++) {
         struct search_level *l = &p->level[k];
 
         width = (width + 1) / 2;
@@ -48,7 +48,7 @@ static int levels_create(struct pyramid_levels *p, int top, int width, int heigh
     p->memory = calloc(n, sizeof(*p->memory));
     if (!p->memory)
         return -ENOMEM;
-    for (int k = 1; k <= top; k++)
+    for (int k = 1; k <= MOTION_TOP; k++)
         p->level[k].sample = p->memory + at[k];
     return 0;
 }
@@ -77,10 +77,9 @@ int search_create(struct search **ret, const struct frame *shape)
 
     if (!s)
         return -ENOMEM;
-    s->top = motion_top_level(shape->width, shape->height);
     for (int i = 0; i < 2; i++)
-        made = made && !levels_create(&s->pyramid[i], s->top, shape->width, shape->height);
-    for (int k = 0; k <= s->top; k++) {
+        made = made && !levels_create(&s->pyramid[i], shape->width, shape->height);
+    for (int k = 0; k <= MOTION_TOP; k++) {
         const int side = k == 0 ? MOTION_BLOCK : 4 << k;
         struct search_grid *g = &s->grid[k];
 
@@ -105,7 +104,7 @@ void search_destroy(struct search *s)
         return;
     for (int i = 0; i < 2; i++)
         free(s->pyramid[i].memory);
-    for (int k = 0; k <= s->top; k++)
+    for (int k = 0; k <= MOTION_TOP; k++)
         free(s->grid[k].vector);
     free(s->matched_memory);
     free(s->found);
@@ -172,7 +171,7 @@ static void pad_level(const struct search_level *l)
 static void make_pyramid(struct search *s, struct workers *workers, const struct frame *f)
 {
     s->frame = f;
-    for (s->level = 1; s->level <= s->top; s->level++) {
+    for (s->level = 1; s->level <= MOTION_TOP; s->level++) {
         const struct search_level *l = &s->pyramid[s->newest].level[s->level];
 
         workers_run(workers, make_band, s, (l->height + BAND - 1) / BAND);
@@ -208,17 +207,16 @@ const struct motion_vector *search_find(struct search *s, struct workers *worker
     s->newest = !s->newest;
     make_pyramid(s, workers, now);
     s->has_newest = true;
-    for (int k = s->top; k >= 0; k--) {
+    for (int k = MOTION_TOP; k >= 0; k--) {
         s->job = (struct search_job){
             .level = k,
-            .top = s->top,
             .luma_now = now,
             .luma_before = before,
             .now = &s->pyramid[s->newest].level[k],
             .before = &s->pyramid[!s->newest].level[k],
-            .parents = k == 0       ? &s->grid[1]
-                       : k < s->top ? &s->grid[k + 1]
-                                    : NULL,
+            .parents = k == 0           ? &s->grid[1]
+                       : k < MOTION_TOP ? &s->grid[k + 1]
+                                        : NULL,
             .grid = &s->grid[k],
             .matched = s->matched,
             .found = s->found,

@@ -57,7 +57,7 @@ struct search_matched {
 
 /* One level. */
 struct search_job {
-    int level, top;
+    int level;
     const struct frame *luma_now, *luma_before; /* level 0 */
     const struct search_level *now, *before;    /* the others */
     const struct search_grid *parents;          /* of the level above; none at the top */

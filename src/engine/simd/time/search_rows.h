@@ -118,7 +118,7 @@ static void search_coarse_block(const struct search_job *j, int col, int row)
     const struct search_window w = {j->now->sample + at, j->before->sample + at, stride};
 
     const struct search_vector v =
-        j->level == j->top ? search_top(&w) : search_between(&w, j->parents, col, row);
+        j->level == MOTION_TOP ? search_top(&w) : search_between(&w, j->parents, col, row);
 
     *search_at(j->grid, col, row) = (struct search_vector){(int16_t)(2 * v.x), (int16_t)(2 * v.y)};
 }
