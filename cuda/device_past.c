@@ -15,7 +15,7 @@
 
 _Static_assert(TIME_BLOCK == MOTION_BLOCK && TIME_ALIKE == MOTION_ALIKE &&
                    TIME_REACH == MOTION_REACH && TIME_HEAVIEST == MOTION_HEAVIEST &&
-                   TIME_FAR == MOTION_FAR,
+                   TIME_FAR == MOTION_FAR && TIME_TOP == MOTION_TOP,
                "engine/time/motion.h");
 
 static int align_up(int n, int to)
@@ -174,6 +174,7 @@ static void set_colours(struct time_job *j, const struct frame *f)
     const struct noise_form form = noise_form_of(f);
 
     memcpy(j->form, form.q, sizeof(j->form));
+    j->range = noise_range_of(f);
     for (int c = 0; c < 3; c++)
         j->zero[c] = (float)colour_zero(f->colour, c);
 }

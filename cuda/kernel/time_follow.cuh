@@ -1,6 +1,6 @@
 #pragma once
-/* filter/noise.c by one thread block, in double precision, and the tables of a frame. A warp has a
- * class.
+/* filter/noise.c by one thread block, in double precision, and the tables of a frame. Each class
+ * has a warp.
  *
  * DESIGN. All wait for this thread block, so it goes to memory as seldom as it can: what was known
  * before is there when the counts are, and stays in shared memory. What does not depend on each
@@ -79,7 +79,7 @@ struct measured {
     double variance[NOISE_ALL_CLASSES], low[NOISE_ALL_CLASSES], share, known[NOISE_PAIRS];
     int above[NOISE_ALL_CLASSES], n_frames;
     struct noise_show show;
-    bool is_new, is_drawn, is_left_known;
+    bool is_new, is_drawn, is_left_known, is_dark; /* only what is near black or white is known */
     enum noise_compared compared;
     double own[NOISE_ALL_CLASSES], now[NOISE_ALL_CLASSES];
     uint32_t n[NOISE_ALL_CLASSES], drawn[NOISE_ALL_CLASSES];
@@ -153,11 +153,14 @@ static __device__ void update(const time_job &j, measured &m)
 {
     const int i = threadIdx.x;
 
-    if (i < NOISE_ALL_CLASSES)
-        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames, m.compared);
+    if (i < NOISE_ALL_CLASSES && (i >= NOISE_CLASSES || !m.is_dark))
+        noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames,
+                     i < NOISE_CLASSES ? m.compared : compared_of(j));
     else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
         update_left(m, i - 32);
     __syncthreads();
+    if (i >= NOISE_CLASSES && i < NOISE_ALL_CLASSES && !m.is_dark)
+        m.variance[i] = fmin(m.variance[i], m.variance[noise_beside(i)]);
     if (i == 0)
         m.n_frames++;
 }
@@ -247,25 +250,29 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
         m.uneven[warp] = is_flat ? k.all * own[1] / own[0] : 0.0;
     }
     __syncthreads();
-    nearest = nearest_class(m, warp == NOISE_NEAR_BLACK ? 0 : min(warp, NOISE_CLASSES - 1), lane);
+    nearest = nearest_class(m, noise_beside(warp), lane);
     const all_classes all(m, lane);
 
     if (threadIdx.x == 0) {
         m.is_drawn = all.is_drawn;
         m.show.part_drawn = all.part_drawn;
         m.compared = noise_compared_in(compared_of(j), all.seen, uint64_t(j.noise_blocks));
+        m.is_dark = false;
     }
     if (all.is_drawn) {
         now = 0.0;
     } else if (nearest < 0) {
         n_all = variance_of_all(*j.noise, 0, NOISE_CLASSES - 1, lane, &now);
-        if (!n_all && m.n_frames < 2) /* else it is too dark to tell */
+        if (!n_all) {
             n_all = variance_of_all(*j.noise, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, lane, &now);
+            if (threadIdx.x == 0)
+                m.is_dark = m.n_frames > 1;
+        }
     } else {
         now = all.raise * m.own[nearest];
     }
-    if (warp >= NOISE_CLASSES && k.all >= NOISE_ENOUGH_BLOCKS)
-        now = fmin(now, own[1]); /* measure_ends() */
+    if (warp >= NOISE_CLASSES && k.all >= NOISE_ENOUGH_BLOCKS && !all.is_drawn)
+        now = own[1]; /* measure_ends() */
     if (lane == 0)
         m.now[warp] = now;
     __syncthreads();
@@ -297,7 +304,7 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = noise_by_luma(m.variance, i);
+    const double nu2 = noise_by_luma(m.variance, i, j.range);
     const float unit = float(j.form[0][0]) / FORM;
     const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =

@@ -120,14 +120,13 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
     return count_seen(all) > 0;
 }
 
-/* Near black and white, beside what the other classes have. */
+/* Near black and white; with few blocks it is as beside them. */
 static void measure_ends(const struct noise_sums *sums, double now[NOISE_ALL_CLASSES])
 {
     for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE; c++) {
-        const double beside = now[c == NOISE_NEAR_BLACK ? 0 : NOISE_CLASSES - 1];
         const bool enough = count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
 
-        now[c] = enough ? fmin(quantile(sums->blocks[c], 0.5), beside) : beside;
+        now[c] = enough ? quantile(sums->blocks[c], 0.5) : now[noise_beside(c)];
     }
 }
 
@@ -178,7 +177,10 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
 {
     const uint64_t seen = count_all_seen(sums, NOISE_CLASSES);
     const uint64_t drawn = count_drawn(sums, NOISE_ALL_CLASSES);
+    const enum noise_compared others =
+        noise_compared_in(compared, seen, drawn + count_all_seen(sums, NOISE_ALL_CLASSES));
     double now[NOISE_ALL_CLASSES] = {0};
+    int first = 0;
 
     if (noise_show_changes(&n->show))
         n->n_frames = 0;
@@ -186,18 +188,21 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     if (n->show.on)
         return;
     if (count_drawn(sums, NOISE_CLASSES) <= seen) {
-        compared =
-            noise_compared_in(compared, seen, drawn + count_all_seen(sums, NOISE_ALL_CLASSES));
-        /* What is too dark tells nothing of what comes after it. */
-        if (!measure(sums, compared, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now) &&
-            (n->n_frames > 1 || !measure_all(sums, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, now)))
-            return;
+        if (!measure(sums, others, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now)) {
+            if (!measure_all(sums, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, now))
+                return;
+            /* What is too dark tells nothing of what comes after it. */
+            first = n->n_frames > 1 ? NOISE_CLASSES : 0;
+        }
         measure_ends(sums, now);
         if (compared != NOISE_FIRST)
             update_left(n, sums);
     }
-    for (int c = 0; c < NOISE_ALL_CLASSES; c++)
-        noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames, compared);
+    for (int c = first; c < NOISE_ALL_CLASSES; c++)
+        noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames,
+                     c < NOISE_CLASSES ? others : compared);
+    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE && first == 0; c++)
+        n->variance[c] = fmin(n->variance[c], n->variance[noise_beside(c)]);
     n->n_frames++;
 }
 
@@ -216,9 +221,9 @@ bool noise_repeat(struct noise *n)
     return noise_show_stops(&n->show);
 }
 
-double noise_variance(const struct noise *n, double y)
+double noise_variance(const struct noise *n, double y, struct noise_range range)
 {
-    return noise_by_luma(n->variance, y);
+    return noise_by_luma(n->variance, y, range);
 }
 
 double noise_sigma(const struct noise *n)

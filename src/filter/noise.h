@@ -11,10 +11,10 @@
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise. Near black and white the range cuts noise off: there it is the median
- * of their own blocks, and at most that of the class beside them. Before a black stage, or on a
- * white page, few other blocks tell anything, and most of these may move: then the estimate hardly
- * rises (NOISE_FEW).
+ * picture, it has no noise. Near black and white the range cuts noise off: how much is left there
+ * is the median of their own blocks, and at most what the class beside them has where a picture has
+ * others. Before a black stage, or on a white page, few other blocks tell anything, and most of
+ * these may move: then the estimate of those hardly rises (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,
@@ -79,8 +79,8 @@ bool noise_repeat(struct noise *n);
 /* What is known before the first picture. */
 void noise_init(struct noise *n);
 
-/* At the mean luma @y (0..255) around a pixel; at least 1. */
-double noise_variance(const struct noise *n, double y);
+/* At the mean luma @y (0..255) around a pixel of a picture with such a range; at least 1. */
+double noise_variance(const struct noise *n, double y, struct noise_range range);
 
 /* The mean over all classes that were measured, as the standard deviation of one channel: the
  * figure for people. */

@@ -60,20 +60,41 @@ NOISE_FUNCTION int noise_class(int luma)
                                     : luma / 32;
 }
 
-/* The variance at any luma, from those of all classes; at least 1. From the middle of a class to
- * that of the next it is linear, and so it is over eight levels around where black and white begin.
- */
-NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], double y)
+/* The class beside one near black or white; that of another is itself. */
+NOISE_FUNCTION int noise_beside(int c)
+{
+    return c == NOISE_NEAR_BLACK ? 0 : c == NOISE_NEAR_WHITE ? NOISE_CLASSES - 1 : c;
+}
+
+/* The lumas where the range cuts noise off. */
+struct noise_range {
+    double black, white;
+};
+
+/* How much of noise of deviation @sigma is cut off @from black or white: 1 where nothing else is
+ * there, whose mean is 0.4 sigma away from that, and none 1.5 sigma away. So it is, nearly, with
+ * the variance of a normal distribution that is cut off, by its mean: A. Foi, "Clipped noisy
+ * images: heteroskedastic modeling and practical denoising" (2009). */
+NOISE_FUNCTION double noise_cut_off(double from, double sigma)
+{
+    return fmin(fmax((1.5 * sigma - from) / (1.1 * sigma), 0.0), 1.0);
+}
+
+/* The variance at any luma, from those of all classes; at least 1. It goes in straight lines from
+ * the middle of a class to that of the next, and to those near black and white as noise is cut
+ * off. */
+NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], double y,
+                                    struct noise_range range)
 {
     const double at = (y - 16.0) / 32.0;
     const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
     const double part = fmin(fmax(at - c, 0.0), 1.0);
-    const double seen = variance[c] + part * (variance[c + 1] - variance[c]);
-    const double black = fmin(fmax((NOISE_DARKEST + 4 - y) / 8.0, 0.0), 1.0);
-    const double white = fmin(fmax((y - NOISE_BRIGHTEST + 4) / 8.0, 0.0), 1.0);
+    const double whole = fmax(variance[c] + part * (variance[c + 1] - variance[c]), 1.0);
+    const double sigma = sqrt(whole / 3.0);
 
-    return fmax(seen + black * (variance[NOISE_NEAR_BLACK] - seen) +
-                    white * (variance[NOISE_NEAR_WHITE] - seen),
+    return fmax(whole +
+                    noise_cut_off(y - range.black, sigma) * (variance[NOISE_NEAR_BLACK] - whole) +
+                    noise_cut_off(range.white - y, sigma) * (variance[NOISE_NEAR_WHITE] - whole),
                 1.0);
 }
 

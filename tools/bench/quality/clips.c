@@ -181,8 +181,8 @@ static struct rgb wheel(struct rgb c, double x, double y, int t)
                  ellipse(x, y, 68, 68) * fmin(fmax(4.0 * spoke + 0.5, 0.0), 1.0));
 }
 
-/* A plant that stands still, a wheel that turns, steam, and a hand that waves faster than any
- * search follows. */
+/* A plant that stands still, a wheel that turns, steam, and a hand that waves by up to
+ * 43 pixels a frame. */
 static struct rgb kitchen(double x, double y, int t)
 {
     const double hand_x = 300.0 + 110.0 * sin(2.0 * PI * t / 16.0);
