@@ -75,9 +75,9 @@ struct noise_range {
  * there, whose mean is 0.4 sigma away from that, and none 1.5 sigma away. So it is, nearly, with
  * the variance of a normal distribution that is cut off, by its mean: A. Foi, "Clipped noisy
  * images: heteroskedastic modeling and practical denoising" (2009). */
-NOISE_FUNCTION double noise_cut_off(double from, double sigma)
+NOISE_FUNCTION float noise_cut_off(double from, float sigma)
 {
-    return fmin(fmax((1.5 * sigma - from) / (1.1 * sigma), 0.0), 1.0);
+    return fminf(fmaxf((1.5F * sigma - (float)from) / (1.1F * sigma), 0.0F), 1.0F);
 }
 
 /* The variance at any luma, from those of all classes; at least 1. It goes in straight lines from
@@ -90,7 +90,7 @@ NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], do
     const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
     const double part = fmin(fmax(at - c, 0.0), 1.0);
     const double whole = fmax(variance[c] + part * (variance[c + 1] - variance[c]), 1.0);
-    const double sigma = sqrt(whole / 3.0);
+    const float sigma = sqrtf((float)whole / 3.0F);
 
     return fmax(whole +
                     noise_cut_off(y - range.black, sigma) * (variance[NOISE_NEAR_BLACK] - whole) +

@@ -387,22 +387,14 @@ static void test_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_only_falls),
-        cmocka_unit_test(test_bins),
-        cmocka_unit_test(test_true_variance),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_settles_on_the_second_picture),
-        cmocka_unit_test(test_odd_pictures),
-        cmocka_unit_test(test_drawn_pictures),
-        cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_raise),
-        cmocka_unit_test(test_uneven_first),
-        cmocka_unit_test(test_rises),
-        cmocka_unit_test(test_left),
-        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_most),         cmocka_unit_test(test_only_falls),
+        cmocka_unit_test(test_bins),         cmocka_unit_test(test_true_variance),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_settles_on_the_second_picture),
+        cmocka_unit_test(test_odd_pictures), cmocka_unit_test(test_drawn_pictures),
+        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_uneven),       cmocka_unit_test(test_raise),
+        cmocka_unit_test(test_uneven_first), cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_left),         cmocka_unit_test(test_quiet),
     };
 
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
