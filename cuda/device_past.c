@@ -174,7 +174,6 @@ static void set_colours(struct time_job *j, const struct frame *f)
     const struct noise_form form = noise_form_of(f);
 
     memcpy(j->form, form.q, sizeof(j->form));
-    j->range = noise_range_of(f);
     for (int c = 0; c < 3; c++)
         j->zero[c] = (float)colour_zero(f->colour, c);
 }

@@ -125,7 +125,6 @@ struct time_job {
     int frames;                     /* that count at most */
     int64_t form[3][3];             /* M^T M of the colours in 1/4096 */
     float zero[3];                  /* colour_zero() of each component */
-    struct noise_range range;       /* of luma */
     int noise_step;                 /* of blocks of noise, one of so many in each row is counted */
     int noise_blocks;               /* that are counted in all */
     double sigma_color;             /* 0 = sigma_factor times the root of the variance */

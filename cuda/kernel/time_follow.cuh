@@ -79,7 +79,8 @@ struct measured {
     double variance[NOISE_ALL_CLASSES], low[NOISE_ALL_CLASSES], share, known[NOISE_PAIRS];
     int above[NOISE_ALL_CLASSES], n_frames;
     struct noise_show show;
-    bool is_new, is_drawn, is_left_known, is_dark; /* only what is near black or white is known */
+    bool is_new, is_drawn, is_left_known;
+    bool ends_alone; /* only what is near black or white is known: noise.c */
     enum noise_compared compared;
     double own[NOISE_ALL_CLASSES], now[NOISE_ALL_CLASSES];
     uint32_t n[NOISE_ALL_CLASSES], drawn[NOISE_ALL_CLASSES];
@@ -153,13 +154,14 @@ static __device__ void update(const time_job &j, measured &m)
 {
     const int i = threadIdx.x;
 
-    if (i < NOISE_ALL_CLASSES && (i >= NOISE_CLASSES || !m.is_dark))
+    if (i < NOISE_ALL_CLASSES &&
+        (!m.ends_alone || (i >= NOISE_CLASSES && m.n[i] >= NOISE_ENOUGH_BLOCKS)))
         noise_follow(&m.variance[i], &m.above[i], &m.low[i], m.now[i], m.n_frames,
                      i < NOISE_CLASSES ? m.compared : compared_of(j));
     else if (i >= 32 && i < 32 + TIME_LEFT - 1 && j.goes_on && !m.is_drawn)
         update_left(m, i - 32);
     __syncthreads();
-    if (i >= NOISE_CLASSES && i < NOISE_ALL_CLASSES && !m.is_dark)
+    if (i >= NOISE_CLASSES && i < NOISE_ALL_CLASSES && !m.ends_alone)
         m.variance[i] = fmin(m.variance[i], m.variance[noise_beside(i)]);
     if (i == 0)
         m.n_frames++;
@@ -257,7 +259,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
         m.is_drawn = all.is_drawn;
         m.show.part_drawn = all.part_drawn;
         m.compared = noise_compared_in(compared_of(j), all.seen, uint64_t(j.noise_blocks));
-        m.is_dark = false;
+        m.ends_alone = false;
     }
     if (all.is_drawn) {
         now = 0.0;
@@ -266,7 +268,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
         if (!n_all) {
             n_all = variance_of_all(*j.noise, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, lane, &now);
             if (threadIdx.x == 0)
-                m.is_dark = m.n_frames > 1;
+                m.ends_alone = m.n_frames > 1;
         }
     } else {
         now = all.raise * m.own[nearest];
@@ -304,7 +306,7 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
 {
     time_noise &n = *j.noise;
     const int i = threadIdx.x;
-    const double nu2 = noise_by_luma(m.variance, i, j.range);
+    const double nu2 = noise_by_luma(m.variance, i);
     const float unit = float(j.form[0][0]) / FORM;
     const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
     const double sigma2 =

@@ -120,14 +120,16 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
     return count_seen(all) > 0;
 }
 
+static bool has_enough(const struct noise_sums *sums, int c)
+{
+    return count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
+}
+
 /* Near black and white; with few blocks it is as beside them. */
 static void measure_ends(const struct noise_sums *sums, double now[NOISE_ALL_CLASSES])
 {
-    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE; c++) {
-        const bool enough = count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
-
-        now[c] = enough ? quantile(sums->blocks[c], 0.5) : now[noise_beside(c)];
-    }
+    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE; c++)
+        now[c] = has_enough(sums, c) ? quantile(sums->blocks[c], 0.5) : now[noise_beside(c)];
 }
 
 /* How many blocks have no noise at all, of the classes before @last. */
@@ -180,7 +182,7 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
     const enum noise_compared others =
         noise_compared_in(compared, seen, drawn + count_all_seen(sums, NOISE_ALL_CLASSES));
     double now[NOISE_ALL_CLASSES] = {0};
-    int first = 0;
+    bool ends_alone = false;
 
     if (noise_show_changes(&n->show))
         n->n_frames = 0;
@@ -191,17 +193,18 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
         if (!measure(sums, others, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now)) {
             if (!measure_all(sums, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, now))
                 return;
-            /* What is too dark tells nothing of what comes after it. */
-            first = n->n_frames > 1 ? NOISE_CLASSES : 0;
+            /* What is too dark, or too bright, tells nothing of what comes after it. */
+            ends_alone = n->n_frames > 1;
         }
         measure_ends(sums, now);
         if (compared != NOISE_FIRST)
             update_left(n, sums);
     }
-    for (int c = first; c < NOISE_ALL_CLASSES; c++)
-        noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames,
-                     c < NOISE_CLASSES ? others : compared);
-    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE && first == 0; c++)
+    for (int c = 0; c < NOISE_ALL_CLASSES; c++)
+        if (!ends_alone || (c >= NOISE_CLASSES && has_enough(sums, c)))
+            noise_follow(&n->variance[c], &n->above[c], &n->low[c], now[c], n->n_frames,
+                         c < NOISE_CLASSES ? others : compared);
+    for (int c = NOISE_NEAR_BLACK; c <= NOISE_NEAR_WHITE && !ends_alone; c++)
         n->variance[c] = fmin(n->variance[c], n->variance[noise_beside(c)]);
     n->n_frames++;
 }
@@ -221,9 +224,9 @@ bool noise_repeat(struct noise *n)
     return noise_show_stops(&n->show);
 }
 
-double noise_variance(const struct noise *n, double y, struct noise_range range)
+double noise_variance(const struct noise *n, double y)
 {
-    return noise_by_luma(n->variance, y, range);
+    return noise_by_luma(n->variance, y);
 }
 
 double noise_sigma(const struct noise *n)

@@ -79,8 +79,8 @@ bool noise_repeat(struct noise *n);
 /* What is known before the first picture. */
 void noise_init(struct noise *n);
 
-/* At the mean luma @y (0..255) around a pixel of a picture with such a range; at least 1. */
-double noise_variance(const struct noise *n, double y, struct noise_range range);
+/* At the mean luma @y (0..255) around a pixel; at least 1. */
+double noise_variance(const struct noise *n, double y);
 
 /* The mean over all classes that were measured, as the standard deviation of one channel: the
  * figure for people. */

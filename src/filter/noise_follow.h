@@ -66,25 +66,24 @@ NOISE_FUNCTION int noise_beside(int c)
     return c == NOISE_NEAR_BLACK ? 0 : c == NOISE_NEAR_WHITE ? NOISE_CLASSES - 1 : c;
 }
 
-/* The lumas where the range cuts noise off. */
-struct noise_range {
-    double black, white;
-};
-
-/* How much of noise of deviation @sigma is cut off @from black or white: 1 where nothing else is
- * there, whose mean is 0.4 sigma away from that, and none 1.5 sigma away. So it is, nearly, with
- * the variance of a normal distribution that is cut off, by its mean: A. Foi, "Clipped noisy
- * images: heteroskedastic modeling and practical denoising" (2009). */
-NOISE_FUNCTION float noise_cut_off(double from, float sigma)
+/* What to add to the variance @whole of noise of deviation @sigma where the mean luma is @from 0 or
+ * 255, which cut it off, and @end was measured there. A normal distribution that is cut off has at
+ * least 0.85 m of its variance if its mean is m deviations from there, up to 0.4, where nothing but
+ * black or white is; all of it, nearly, from 1.5 on, and in between it goes in a straight line: A.
+ * Foi, "Clipped noisy images: heteroskedastic modeling and practical denoising" (2009). */
+NOISE_FUNCTION double noise_cut_off(double whole, double end, double from, float sigma)
 {
-    return fminf(fmaxf((1.5F * sigma - (float)from) / (1.1F * sigma), 0.0F), 1.0F);
+    const float away = (float)from / sigma;
+    const float part = fminf(fmaxf((1.5F - away) * (1.0F / 1.1F), 0.0F), 1.0F);
+    const double least = whole * fminf(0.85F * away, 0.34F);
+
+    return part * (fmax(end, least) - whole);
 }
 
 /* The variance at any luma, from those of all classes; at least 1. It goes in straight lines from
- * the middle of a class to that of the next, and to those near black and white as noise is cut
- * off. */
-NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], double y,
-                                    struct noise_range range)
+ * the middle of a class to that of the next. Only 0 and 255 are sure to cut noise off: limited
+ * range has room below black and above white, and some cameras use all of it and do not say so. */
+NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], double y)
 {
     const double at = (y - 16.0) / 32.0;
     const int c = at < 0.0 ? 0 : at >= NOISE_CLASSES - 1 ? NOISE_CLASSES - 2 : (int)at;
@@ -92,9 +91,8 @@ NOISE_FUNCTION double noise_by_luma(const double variance[NOISE_ALL_CLASSES], do
     const double whole = fmax(variance[c] + part * (variance[c + 1] - variance[c]), 1.0);
     const float sigma = sqrtf((float)whole / 3.0F);
 
-    return fmax(whole +
-                    noise_cut_off(y - range.black, sigma) * (variance[NOISE_NEAR_BLACK] - whole) +
-                    noise_cut_off(range.white - y, sigma) * (variance[NOISE_NEAR_WHITE] - whole),
+    return fmax(whole + noise_cut_off(whole, variance[NOISE_NEAR_BLACK], y, sigma) +
+                    noise_cut_off(whole, variance[NOISE_NEAR_WHITE], 255.0 - y, sigma),
                 1.0);
 }
 

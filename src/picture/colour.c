@@ -21,11 +21,6 @@ int colour_zero(struct colour c, int component)
     return c.range == COLOUR_LIMITED ? 16 : 0;
 }
 
-int colour_white(struct colour c)
-{
-    return c.range == COLOUR_LIMITED ? 235 : 255;
-}
-
 struct colour colour_in(enum frame_format format, struct colour c)
 {
     const struct format_info *info = &format_table[format];

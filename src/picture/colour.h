@@ -24,9 +24,6 @@ struct colour_distance colour_distance(struct colour c);
 /* The 8-bit sample of @component that has no light, or no colour. */
 int colour_zero(struct colour c, int component);
 
-/* The 8-bit luma of white; likewise of each colour of pictures of R'G'B'. */
-int colour_white(struct colour c);
-
 /* What pictures of @format are in that show one in @c: packed R'G'B' is nothing else, and what has
  * less chroma than luma, or none, is Y'CbCr. */
 struct colour colour_in(enum frame_format format, struct colour c);

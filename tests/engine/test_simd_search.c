@@ -27,8 +27,8 @@ static void paint(struct frame *a, struct frame *b, enum image_kind kind, uint64
     const int right = (int)(seed % 45), down = (int)(seed % 37);
     struct frame wide = frame_like(a);
 
-    wide.width += 64;
-    wide.height += 64;
+    wide.width += 128; /* chroma has half of it */
+    wide.height += 128;
     assert_int_equal(frame_alloc(&wide), 0);
     image_fill(&wide, kind, seed);
     for (int t = 0; t < 2; t++)

@@ -7,8 +7,6 @@
 
 #include "filter/noise.h"
 
-static const struct noise_range range = {0, 255};
-
 /* @n blocks of @class whose variance goes evenly from @low to @high. */
 static void add(struct noise_sums *s, int class, int n, double low, double high)
 {
@@ -60,7 +58,7 @@ static void test_true_variance(void **state)
         for (int i = 0; i < 2; i++)
             noise_update(&n, &sums, i == 0 ? NOISE_FIRST : NOISE_NEXT);
         for (int y = 0; y < 256; y++)
-            assert_in_range(1000 * noise_variance(&n, y, range) / variance, 950, 1100);
+            assert_in_range(1000 * noise_variance(&n, y) / variance, 950, 1100);
         assert_in_range(1000 * noise_sigma(&n) / sigma, 970, 1050);
         assert_in_range(1000 * n.share, 195, 205);
     }
@@ -82,7 +80,7 @@ static void test_classes(void **state)
     for (int c = 0; c < NOISE_CLASSES; c++)
         assert_in_range(100 * n.variance[c] / (c <= 3 ? 12 : 48), 95, 107);
     /* Between the middles of two classes it goes in a straight line. */
-    assert_in_range(100 * noise_variance(&n, 128.0, range) / 30.0, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 128.0) / 30.0, 95, 107);
 }
 
 /* The first picture cannot tell texture from noise, the second can: from then on the estimate is
@@ -98,15 +96,15 @@ static void test_settles_on_the_second_picture(void **state)
     add(&noise, 3, 100, 30, 30.1);
     add(&moving, 3, 100, 300, 301);
     noise_update(&n, &texture, NOISE_FIRST);
-    assert_in_range(noise_variance(&n, 112, range), 199, 200); /* capped */
+    assert_in_range(noise_variance(&n, 112), 199, 200); /* capped */
     noise_update(&n, &noise, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     for (int i = 0; i < 8; i++)
         noise_update(&n, &moving, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 135); /* 3 % a picture */
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 135); /* 3 % a picture */
     for (int i = 0; i < 20; i++)
         noise_update(&n, &noise, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
 /* Black, blown out, too small: never nothing, never infinite, and nothing after a good picture. */
@@ -119,21 +117,21 @@ static void test_odd_pictures(void **state)
     noise_init(&n);
     for (int i = 0; i < 3; i++)
         noise_update(&n, &none, i == 0 ? NOISE_FIRST : NOISE_NEXT);
-    assert_in_range(noise_variance(&n, 100, range), 1, 1000);
+    assert_in_range(noise_variance(&n, 100), 1, 1000);
     assert_int_equal(n.n_frames, 0); /* the first that can be measured is still to come */
 
     add(&dark, NOISE_NEAR_BLACK, 100, 5, 5.01);
     for (int i = 0; i < 2; i++)
         noise_update(&n, &dark, i == 0 ? NOISE_FIRST : NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 0, range) / 5, 95, 107);
-    assert_in_range(100 * noise_variance(&n, 140, range) / 6, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 0) / 5, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 140) / 6, 95, 107);
 
     add(&bright, 4, 100, 40, 40.1); /* a lamp is switched on, and off again */
     for (int i = 0; i < 10; i++)
         noise_update(&n, &bright, NOISE_NEXT);
     for (int i = 0; i < 200; i++)
         noise_update(&n, i % 2 ? &dark : &none, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 140, range) / 48, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 140) / 48, 95, 107);
 }
 
 /* What is drawn has no noise. Drawn parts of a camera's picture tell nothing of the rest. */
@@ -150,7 +148,7 @@ static void test_drawn_pictures(void **state)
     leave(&part, 0.2);
     for (int i = 0; i < 3; i++)
         noise_update(&n, &part, i == 0 ? NOISE_FIRST : NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     assert_in_range(1000 * n.share, 195, 205);
 
     add(&drawn, 3, 100, 30, 300); /* a pointer that moves */
@@ -161,10 +159,10 @@ static void test_drawn_pictures(void **state)
         noise_update(&n, &drawn, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     assert_true(n.share == 0.14 && n.left.yy == 0.0);
     assert_true(noise_sigma(&n) == 0.0);
-    assert_true(noise_variance(&n, 112, range) == 1.0);
+    assert_true(noise_variance(&n, 112) == 1.0);
     for (int i = 0; i < 10; i++)
         noise_update(&n, &part, NOISE_NEXT); /* a camera comes on */
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
 }
 
 /* A pattern of which means have nothing is no noise; a share of 0 would divide by 0. */
@@ -197,9 +195,9 @@ static void test_breaks(void **state)
         noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
     for (int i = 0; i < 20; i++)
         noise_update(&n, &texture, NOISE_FIRST);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     noise_update(&n, &less, NOISE_FIRST);
-    assert_in_range(100 * noise_variance(&n, 112, range) / (36 - 0.15 * 24), 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / (36 - 0.15 * 24), 95, 107);
 }
 
 /* The estimate after two pictures of 100 blocks in each of @n classes, whose variance goes evenly
@@ -262,9 +260,9 @@ static void test_uneven_first(void **state)
         noise_init(&n);
         add(&sums, 3, 1000, 30, cases[i].high);
         noise_update(&n, &sums, NOISE_FIRST);
-        assert_in_range(100 * noise_variance(&n, 112, range) / cases[i].want, 95, 107);
+        assert_in_range(100 * noise_variance(&n, 112) / cases[i].want, 95, 107);
         noise_update(&n, &sums, NOISE_FIRST);
-        assert_in_range(100 * noise_variance(&n, 112, range) / cases[i].want, 95, 107);
+        assert_in_range(100 * noise_variance(&n, 112) / cases[i].want, 95, 107);
     }
 }
 
@@ -288,10 +286,10 @@ static void test_rises(void **state)
             noise_update(&n, &noise, i == 0 ? NOISE_FIRST : NOISE_NEXT);
         for (int i = 0; i < 3 * cases[k].run; i++) /* now and then it is as before */
             noise_update(&n, i % cases[k].run ? &more : &noise, cases[k].compared);
-        assert_true(noise_variance(&n, 112, range) < 180);
+        assert_true(noise_variance(&n, 112) < 180);
         for (int i = 0; i < cases[k].run; i++)
             noise_update(&n, &more, cases[k].compared);
-        assert_in_range(100 * noise_variance(&n, 112, range) / 360, 95, 107);
+        assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
     }
 }
 
@@ -305,10 +303,10 @@ static void test_most(void **state)
     noise_init(&n);
     add(&sums, 3, 100, 22000, 22010);
     noise_update(&n, &sums, NOISE_FIRST);
-    assert_true(noise_variance(&n, 112, range) == NOISE_FIRST_MOST);
+    assert_true(noise_variance(&n, 112) == NOISE_FIRST_MOST);
     for (int i = 0; i < 30; i++) {
         noise_update(&n, &sums, NOISE_NEXT);
-        assert_true(noise_variance(&n, 112, range) <= NOISE_MOST);
+        assert_true(noise_variance(&n, 112) <= NOISE_MOST);
     }
 }
 
@@ -326,10 +324,10 @@ static void test_only_falls(void **state)
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &moving, NOISE_AT_MOST);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     for (int i = 0; i < 50; i++)
         noise_update(&n, &less, NOISE_AT_MOST);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 12, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 12, 95, 107);
 }
 
 /* What means leave: the first picture says nothing, the two after it are believed, and those that

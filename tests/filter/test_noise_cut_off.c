@@ -5,8 +5,6 @@
 
 #include "filter/noise.h"
 
-static const struct noise_range full = {0, 255}, limited = {16, 235};
-
 /* @n blocks of @class whose variance goes evenly from @low to @high. */
 static void add(struct noise_sums *s, int class, int n, double low, double high)
 {
@@ -32,14 +30,12 @@ static void follow(struct noise *n, const struct noise_sums *sums, int times)
         noise_update(n, sums, n->n_frames == 0 ? NOISE_FIRST : NOISE_NEXT);
 }
 
-/* At @from black or white, in deviations of the noise that is not cut off. */
-static double at(const struct noise *n, int end, double from, struct noise_range range)
+/* At @from 0 or 255, in deviations of the noise that is not cut off. */
+static double at(const struct noise *n, int end, double from)
 {
-    const double sigma = sqrt(n->variance[noise_beside(end)] / 3.0);
+    const double y = from * sqrt(n->variance[noise_beside(end)] / 3.0);
 
-    return noise_variance(
-        n, end == NOISE_NEAR_BLACK ? range.black + from * sigma : range.white - from * sigma,
-        range);
+    return noise_variance(n, end == NOISE_NEAR_BLACK ? y : 255.0 - y);
 }
 
 /* It is what half of their own blocks have, if there are enough of them, and never more than in the
@@ -67,25 +63,26 @@ static void test_own_blocks(void **state)
         }
 }
 
-/* As far away as noise is cut off, and no further: what is dark but not black has all of it. */
+/* As far away as noise is cut off, and no further: what is dark but not black has all of it. What
+ * is between has no less than is left of a normal distribution, however little all that is quite
+ * black has. */
 static void test_how_far(void **state)
 {
-    const struct noise_range *const ranges[] = {&full, &limited};
-
     (void)state;
-    for (int k = 0; k < 2; k++)
-        for (int end = NOISE_NEAR_BLACK; end <= NOISE_NEAR_WHITE; end++) {
-            const struct noise_sums sums = picture(end, 100, 8, 8.01, 100);
-            const double other = end == NOISE_NEAR_BLACK ? 36 : 60;
+    for (int end = NOISE_NEAR_BLACK; end <= NOISE_NEAR_WHITE; end++)
+        for (int blacker = 0; blacker < 2; blacker++) {
+            const double low = blacker ? 1.5 : 16, other = end == NOISE_NEAR_BLACK ? 36 : 60;
+            const struct noise_sums sums = picture(end, 100, low, low + 0.01, 100);
             struct noise n;
 
             noise_init(&n);
             follow(&n, &sums, 2);
-            for (double from = -1.0; from < 0.39; from += 0.2)
-                assert_in_range(100 * at(&n, end, from, *ranges[k]) / 8, 95, 107);
-            assert_in_range(100 * at(&n, end, 0.95, *ranges[k]) / (8 + other) * 2, 93, 107);
+            assert_in_range(100 * at(&n, end, -0.1) / low, 93, 107);
+            assert_in_range(100 * at(&n, end, 0.0) / low, 93, 107);
+            assert_in_range(100 * at(&n, end, 0.4) / fmax(low, 0.34 * other), 93, 107);
+            assert_in_range(100 * at(&n, end, 1.08) / other, 60, 82);
             for (double from = 1.51; from < 9.0; from += 0.5)
-                assert_true(at(&n, end, from, *ranges[k]) > 0.9 * 36);
+                assert_true(at(&n, end, from) > 0.9 * 36);
         }
 }
 
@@ -117,14 +114,17 @@ static void test_dark_picture(void **state)
     const struct noise_sums person = picture(NOISE_NEAR_BLACK, 600, 8, 8.01, 100);
     const struct noise_sums dark = picture(NOISE_NEAR_BLACK, 700, 45, 45.01, 0);
     struct noise n;
+    double white;
 
     (void)state;
     noise_init(&n);
     follow(&n, &person, 10);
+    white = n.variance[NOISE_NEAR_WHITE];
     follow(&n, &dark, 12); /* far more noise is known after ten pictures */
     assert_in_range(n.variance[NOISE_NEAR_BLACK], 43, 47);
     assert_in_range(n.variance[0], 34, 39);
     assert_in_range(n.variance[NOISE_CLASSES - 1], 57, 64);
+    assert_true(n.variance[NOISE_NEAR_WHITE] == white);
     follow(&n, &person, 1);
     assert_in_range(n.variance[NOISE_NEAR_BLACK], 34, 39);
     follow(&n, &person, 20);

@@ -5,8 +5,6 @@
 
 #include "filter/noise.h"
 
-static const struct noise_range range = {0, 255};
-
 /* @n blocks of a class with about the same variance. */
 static void add(struct noise_sums *s, int class, int n, double variance)
 {
@@ -36,19 +34,19 @@ static void test_few(void **state)
     noise_init(&n);
     noise_update(&n, &noise, NOISE_FIRST);
     for (int i = 0; i < 59; i++) {
-        const double before = noise_variance(&n, 112, range);
+        const double before = noise_variance(&n, 112);
 
         noise_update(&n, &moving, NOISE_NEXT);
-        assert_in_range(1e5 * noise_variance(&n, 112, range) / before, 100100, 100501);
+        assert_in_range(1e5 * noise_variance(&n, 112) / before, 100100, 100501);
     }
     noise_update(&n, &moving, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 360, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
     for (int i = 0; i < 60; i++)
         noise_update(&n, &noise, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 36, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 36, 95, 107);
     for (int i = 0; i < 200; i++)
         noise_update(&n, &more, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 54, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 54, 95, 107);
 }
 
 /* A first picture that came again found no noise. What comes then is known at once, up to a bound.
@@ -66,7 +64,7 @@ static void test_few_after_none(void **state)
         noise_update(&n, &sums, NOISE_FIRST);
         memset(n.variance, 0, sizeof(n.variance));
         noise_update(&n, &sums, NOISE_NEXT);
-        assert_in_range(100 * noise_variance(&n, 112, range) / cases[i][1], 95, 107);
+        assert_in_range(100 * noise_variance(&n, 112) / cases[i][1], 95, 107);
     }
 }
 
@@ -88,12 +86,12 @@ static void test_few_now_and_then(void **state)
                 memset(n.variance, 0, sizeof(n.variance));
             for (int i = 0; i < first; i++)
                 noise_update(&n, &few, NOISE_NEXT);
-            assert_true(noise_variance(&n, 112, range) < 50);
+            assert_true(noise_variance(&n, 112) < 50);
             for (int i = 0; i < (59 - first) / 6; i++)
                 noise_update(&n, &many, NOISE_NEXT);
-            assert_true(noise_variance(&n, 112, range) < 70);
+            assert_true(noise_variance(&n, 112) < 70);
             noise_update(&n, &many, NOISE_NEXT);
-            assert_in_range(100 * noise_variance(&n, 112, range) / 360, 95, 107);
+            assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
         }
 }
 
@@ -109,7 +107,7 @@ static void test_not_few(void **state)
     noise_update(&n, &noise, NOISE_NEXT);
     for (int i = 0; i < 10; i++)
         noise_update(&n, &moving, NOISE_NEXT);
-    assert_in_range(100 * noise_variance(&n, 112, range) / 360, 95, 107);
+    assert_in_range(100 * noise_variance(&n, 112) / 360, 95, 107);
 }
 
 int main(void)

@@ -151,13 +151,12 @@ static bool repeated(const struct average *a, const struct frame *x)
 /* nu2 from the mean luma of each cell. */
 static void spread_noise(struct average *a)
 {
-    const struct noise_range range = noise_range_of(&a->x);
     const double unit = luma_squared(&a->x);
 
     for (int cy = 0; cy < a->nu2.height; cy++)
         for (int cx = 0; cx < a->nu2.width; cx++)
             *field_at(&a->nu2, cx, cy) =
-                noise_variance(&a->noise, guess_brightness(&a->x, cx, cy), range) / unit;
+                noise_variance(&a->noise, guess_brightness(&a->x, cx, cy)) / unit;
 }
 
 static void count_noise(struct average *a, const struct frame *x,

@@ -30,11 +30,6 @@ struct noise_form noise_form_of(const struct frame *f)
     return form;
 }
 
-struct noise_range noise_range_of(const struct frame *f)
-{
-    return (struct noise_range){colour_zero(f->colour, 0), colour_white(f->colour)};
-}
-
 static int sample_at(const struct frame *f, int component, int x, int y)
 {
     const struct format_info *info = &format_table[f->format];

@@ -60,9 +60,6 @@ struct noise_form {
 
 struct noise_form noise_form_of(const struct frame *f);
 
-/* Where noise is cut off. */
-struct noise_range noise_range_of(const struct frame *f);
-
 /* S, A, B and S_ij of a block. */
 struct noise_moments {
     int64_t s[3], a[3], b[3], ss[3][3];

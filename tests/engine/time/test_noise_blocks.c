@@ -9,8 +9,6 @@
 #include "picture/colour.h"
 #include "tests/lib/images.h"
 
-static const struct noise_range range = {0, 255};
-
 #define WIDTH 320
 #define HEIGHT 192
 
@@ -173,7 +171,7 @@ static void test_true_noise(void **state)
             }
             /* Rounding to whole levels is noise, too. */
             wanted = unit_variance(&s.frame[0]) * (sigma * sigma + 1.0 / 12.0);
-            found = 100.0 * noise_variance(&s.noise, 120, range) / wanted;
+            found = 100.0 * noise_variance(&s.noise, 120) / wanted;
             if (found < cases[i].low || found > cases[i].high)
                 fail_msg("case %zu, sigma %g: %g %% of %g", i, sigma, found, wanted);
             close_sight(&s);

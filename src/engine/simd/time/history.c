@@ -314,7 +314,6 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
     const bool grey = format_table[h->in->format].components == 1;
     const struct noise *n = &h->noise;
     const struct noise_form form = noise_form_of(h->in);
-    const struct noise_range range = noise_range_of(h->in);
     const double unit = noise_form_luma(&form);
 
     h->job = (struct mean_job){
@@ -334,7 +333,7 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .frames = f->temporal,
     };
     for (int y = 0; y < 256; y++)
-        h->job.variance[y] = (float)(noise_variance(n, y, range) / unit);
+        h->job.variance[y] = (float)(noise_variance(n, y) / unit);
 }
 
 /* @goes_on: from the frame before, which was measured, too. */
@@ -395,7 +394,6 @@ void history_input(const struct history *h, const struct filter *f, struct band_
 {
     /* There are twice as many levels of words (plan_make_words()), but not of their mean. */
     const double scale = has_words(h) && !h->averages ? 2.0 : 1.0;
-    const struct noise_range range = noise_range_of(h->in);
     double most = 0.0;
 
     *ret = (struct band_input){.n_frames = h->n_frames,
@@ -408,7 +406,7 @@ void history_input(const struct history *h, const struct filter *f, struct band_
     if (h->averages)
         ret->count = ret->mean->count;
     for (int i = 0; i < 256; i++) {
-        const double nu = sqrt(noise_variance(&h->noise, i, range));
+        const double nu = sqrt(noise_variance(&h->noise, i));
         const double sc =
             scale * (f->sigma_color > 0.0 ? f->sigma_color
                                           : filter_auto_sigma_color(f, nu, h->noise.share));
