@@ -372,7 +372,9 @@ static __device__ __forceinline__ bool unpack_cells(const time_job &j, pyramid &
     return differs || (j.goes_on && differ(p, before));
 }
 
-/* Samples that windows reach around level @k: a window's own, and as far as vectors lead; even. */
+/* Samples that windows reach around level @k: a window's own, and as far as vectors lead, half as
+ * far as at the level below; even. */
+static_assert(TIME_LEVEL_PAD - 8 >= (3 << (TIME_TOP - 1)) - 2, "vectors of level 1");
 static __device__ __forceinline__ int reach_of(int k)
 {
     return (8 + ((TIME_LEVEL_PAD - 8) >> (k - 1)) + 1) & ~1;

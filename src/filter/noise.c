@@ -39,6 +39,12 @@ static uint64_t count_seen(const uint32_t bins[NOISE_BINS])
     return count(bins, NOISE_SEEN, NOISE_BINS);
 }
 
+/* Whether class @c is measured by itself. */
+static bool has_enough(const struct noise_sums *sums, int c)
+{
+    return count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
+}
+
 /* The variance of which @share of all blocks have less. */
 static double quantile(const uint32_t bins[NOISE_BINS], double share)
 {
@@ -90,7 +96,7 @@ static bool measure(const struct noise_sums *sums, enum noise_compared compared,
     bool enough[NOISE_CLASSES], any = false;
 
     for (int c = 0; c < NOISE_CLASSES; c++) {
-        enough[c] = count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
+        enough[c] = has_enough(sums, c);
         any = any || enough[c];
         own[c] = factor * quantile(sums->blocks[c], NOISE_QUANTILE);
     }
@@ -118,11 +124,6 @@ static bool measure_all(const struct noise_sums *sums, int first, int last,
     for (int c = 0; c < NOISE_CLASSES; c++)
         ret[c] = NOISE_QUANTILE_TO_MEAN * quantile(all, NOISE_QUANTILE);
     return count_seen(all) > 0;
-}
-
-static bool has_enough(const struct noise_sums *sums, int c)
-{
-    return count_seen(sums->blocks[c]) >= NOISE_ENOUGH_BLOCKS;
 }
 
 /* Near black and white; with few blocks it is as beside them. */

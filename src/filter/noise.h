@@ -11,10 +11,10 @@
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
  * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise. Near black and white the range cuts noise off: how much is left there
- * is the median of their own blocks, and at most what the class beside them has where a picture has
- * others. Before a black stage, or on a white page, few other blocks tell anything, and most of
- * these may move: then the estimate of those hardly rises (NOISE_FEW).
+ * picture, it has no noise. Near black and white the range cuts noise off (noise_by_luma()):
+ * what is left there is the median of their own blocks, and at most what the class beside them has
+ * where a picture has others. Before a black stage, or on a white page, few other blocks tell
+ * anything, and most of these may move: then the estimate of those hardly rises (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,

@@ -66,11 +66,13 @@ NOISE_FUNCTION int noise_beside(int c)
     return c == NOISE_NEAR_BLACK ? 0 : c == NOISE_NEAR_WHITE ? NOISE_CLASSES - 1 : c;
 }
 
-/* What to add to the variance @whole of noise of deviation @sigma where the mean luma is @from 0 or
- * 255, which cut it off, and @end was measured there. A normal distribution that is cut off has at
- * least 0.85 m of its variance if its mean is m deviations from there, up to 0.4, where nothing but
- * black or white is; all of it, nearly, from 1.5 on, and in between it goes in a straight line: A.
- * Foi, "Clipped noisy images: heteroskedastic modeling and practical denoising" (2009). */
+/* By how much the variance differs from @whole, that of noise of deviation @sigma, where the mean
+ * luma is @from levels away from 0 or 255, and @end was measured near there. A normal distribution
+ * that is cut off, with its mean m deviations from there, has 0.85 m of its variance up to m = 0.4,
+ * where nothing but black or white is, and nearly all of it from 1.5 on: the first is the least
+ * that
+ * @end counts for, and between the two it goes in a straight line. A. Foi, "Clipped noisy images:
+ * heteroskedastic modeling and practical denoising" (2009). */
 NOISE_FUNCTION double noise_cut_off(double whole, double end, double from, float sigma)
 {
     const float away = (float)from / sigma;
