@@ -4,8 +4,9 @@
  * bytes, a quarter of what the contract calls a sample there, and are compared four at once. Most
  * candidates are 3x3 around an even vector: a thread that has them all loads each row of the frame
  * before once. A candidate that was there before can never win and is not compared again, so
- * what stands still costs a sixth of what moves. Several threads share a block: with fewer each of
- * them takes long, with more they load the same rows more often. */
+ * what stands still costs a sixth of what moves. What needs no vectors is done while the level
+ * above is searched. Several threads share a block: with fewer each of them takes long, with more
+ * they load the same rows more often. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_match.cuh"
 
@@ -169,16 +170,14 @@ static __device__ __forceinline__ time_vector twice(const time_job &j, int k, in
     return {int16_t(2 * v.x), int16_t(2 * v.y)};
 }
 
-/* The middle of a group: 0, then what the parent says, its neighbours on this block's side, and
- * the far ones. */
+/* The middle of a group after the first, which is around 0: what the parent says, its neighbours on
+ * this block's side, and the far ones. */
 static __device__ __forceinline__ time_vector middle(const time_job &j, int k, int col, int row,
                                                      int group)
 {
     const int sx = col % 2 ? 1 : -1, sy = row % 2 ? 1 : -1;
     int x = col / 2, y = row / 2;
 
-    if (group == 0)
-        return {0, 0};
     x += group == 2 ? sx : group == 4 ? -sx : 0;
     y += group == 3 ? sy : group == 5 ? -sy : 0;
     return twice(j, k + 1, x, y);
@@ -190,27 +189,30 @@ static __global__ void __launch_bounds__(128) search_between(const time_job j, i
     const int cols = j.shape.cols[k], n = cols * j.shape.rows[k];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
     const int x = 4 * col - 2, y = 4 * row - 2 + threadIdx.x % QUARTERS * 2;
-    time_vector v[GROUPS], best = {0, 0};
-    uint32_t now[2][4], least = ALL;
+    time_vector v[GROUPS] = {}, best = {0, 0};
+    uint32_t now[2][4] = {}, sad[10] = {}, least = ALL;
 
+    if (j.searches) { /* always; why it is asked: time_start.cuh */
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            now[i / 4][i % 4] = __ldg(pairs_at(j, j.now.level[k], k, x, y + i / 4) + i % 4);
+        compare_around(j, k, x, y, now, v[0], sad);
+    }
     wait_for_before();
     let_next_start();
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        now[i / 4][i % 4] = __ldg(pairs_at(j, j.now.level[k], k, x, y + i / 4) + i % 4);
-#pragma unroll
-    for (int i = 0; i < GROUPS; i++)
+    for (int i = 1; i < GROUPS; i++)
         v[i] = middle(j, k, col, row, i);
 #pragma unroll
     for (int group = 0; group < GROUPS; group++) {
         bool again = false;
-        uint32_t sad[10];
 
         for (int i = 0; i < group; i++)
             again |= same(v[group], v[i]);
         if (__all_sync(ALL, again))
             continue;
-        compare_around(j, k, x, y, now, v[group], sad);
+        if (group > 0)
+            compare_around(j, k, x, y, now, v[group], sad);
 #pragma unroll
         for (int i = 0; i < 9; i++) {
             const time_vector to = plus(v[group], i % 3 - 1, i / 3 - 1);
@@ -413,19 +415,20 @@ static __global__ void __launch_bounds__(128) search_full(const time_job j)
     const int at = (blockIdx.x * blockDim.x + threadIdx.x) / HALVES;
     const int cols = j.shape.cols[0], n = cols * j.shape.rows[0];
     const int col = min(at, n - 1) % cols, row = min(at, n - 1) / cols;
-    own_rows q;
+    own_rows q = {};
     uint32_t sad[10];
     found best = {{0, 0}, 0, ALL};
 
+    q.x = TIME_BLOCK * col - TIME_BLOCK / 2;
+    q.y = TIME_BLOCK * row - TIME_BLOCK / 2 + part * OWN_ROWS;
+    if (j.searches) /* likewise */
+#pragma unroll
+        for (int i = 0; i < OWN_ROWS; i++)
+            load_bytes<4>(j, j.now.luma, q.x, q.y + i, q.now[i]);
     wait_for_before();
     let_next_start();
     const time_vector expected = twice(j, 1, col, row);
 
-    q.x = TIME_BLOCK * col - TIME_BLOCK / 2;
-    q.y = TIME_BLOCK * row - TIME_BLOCK / 2 + part * OWN_ROWS;
-#pragma unroll
-    for (int i = 0; i < OWN_ROWS; i++)
-        load_bytes<4>(j, j.now.luma, q.x, q.y + i, q.now[i]);
     compare_around<true>(j, q, expected, sad);
 #pragma unroll
     for (int i = 0; i < 9; i++)

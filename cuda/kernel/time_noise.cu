@@ -262,13 +262,12 @@ static __device__ __forceinline__ int bin_of(double variance)
 
 #include "cuda/kernel/time_follow.cuh"
 
-/* Fetches the thread's pixels from (@x, @y) on, to column @to. */
+/* Keeps the thread's pixels of both pictures, @now from (@x, @y) on, in column @to. */
 template <int C>
-static __device__ __forceinline__ void fetch(const time_job &j, shared_blocks &b, int x, int y,
-                                             int to)
+static __device__ __forceinline__ void fetch(const time_job &j, shared_blocks &b,
+                                             const half_row<C> &now, int x, int y, int to)
 {
     const time_vector v = j.goes_on ? vector_at(j, x, y) : time_vector{0, 0};
-    const half_row<C> now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
     const half_row<C> before = j.goes_on ? load<C>(j.shape, j.before, x, y, v) : now;
 
     store<C>(b, NOW, now, to, y % SIDE);
@@ -324,11 +323,17 @@ template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure
     const int columns = j.shape.height < SIDE ? 0 : j.shape.width / SIDE;
     const int first = first_of(blockIdx.y, step) + int(blockIdx.x) * WARPS * step;
     const int fetched = first + to / SIDE * step;
+    const int x = SIDE * fetched + to % SIDE, y = blockIdx.y * SIDE + i / SIDE;
+    half_row<C> now = {};
 
+    if (!j.averages || !j.goes_on) /* else the frame is unpacked when this starts */
+        wait_for_before();
+    if (fetched < columns)
+        now = load<C>(j.shape, j.now, x, y, time_vector{0, 0});
     wait_for_before();
     let_next_start();
     if (fetched < columns)
-        fetch<C>(j, b, SIDE * fetched + to % SIDE, blockIdx.y * SIDE + i / SIDE, to);
+        fetch<C>(j, b, now, x, y, to);
     __syncthreads();
     if (first + i / 32 * step < columns)
         gather<C>(j, b);
