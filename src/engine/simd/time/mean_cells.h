@@ -234,15 +234,14 @@ MEAN_INLINE void mean_take_squares(float *restrict square, float (*mean)[MEAN_LI
     square[i] -= 4.0F * (a[i] * a[i] + NOISE_CHROMA * (b[i] * b[i] + c[i] * c[i]));
 }
 
-/* nu2 and nu of row @row. */
+/* nu2 and nu of row @row. Compilers make no vectors of what is looked up. */
 static inline void mean_make_noise(const struct mean_job *j, int row)
 {
     const int end = mean_end(j);
     const uint8_t *bright = mean_brightness_row(j, row);
     float *restrict noise = j->scratch->noise[row & 15], *restrict nu = j->scratch->nu[row & 15];
 
-    for (int i = MEAN_FROM; i < end; i++)
-        noise[i] = j->variance[bright[i]];
+    _Pragma("GCC unroll 8") for (int i = MEAN_FROM; i < end; i++) noise[i] = j->variance[bright[i]];
     for (int i = MEAN_FROM; i < end; i++)
         nu[i] = sqrtf(noise[i]);
 }
