@@ -97,16 +97,16 @@ const struct figure figure_table[] = {
      REAL(sigma_color),
      .unit = "levels",
      .zero = "none",
-     .help = "sigma-color in use: what auto stands for now, or the number given; 0, or not in the "
-             "JSON, while auto waits for the noise to be measured, and where the filter has none"},
+     .help =
+         "sigma-color in use: what auto stands for now, or the number given; 0, or not in the "
+         "JSON, while auto knows of no noise (as for noise below), and where the filter has none"},
     {.json = "noise",
      .property = "Noise",
      REAL(noise),
      .unit = "levels",
-     .zero = "not measured",
-     .help =
-         "standard deviation of the noise in one channel of colour; 0, or not in the JSON, while "
-         "it is not measured"},
+     .zero = "none measured",
+     .help = "standard deviation of the noise in one channel of colour; 0, or not in the JSON, "
+             "while it is not measured, and where the picture has none, as slides do"},
     {.json = "frames_averaged",
      .property = "FramesAveraged",
      REAL(frames_averaged),

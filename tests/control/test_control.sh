@@ -213,7 +213,7 @@ END
     tell 'noise 0' && tell 'sigma-color 0' && tell 'gpu-memory 618.5'
     run 0 "$ctl" status
     expect out '^readers     2$' status
-    expect out '^noise       not measured, sigma-color none$' status
+    expect out '^noise       none measured, sigma-color none$' status
     expect out '^cpu         41.7 % of one core, gpu memory 618.5 MiB$' status
     tell 'readers -1'
     tell 'noise 3.25' && tell 'sigma-color 8.125' && tell 'gpu-memory 0'

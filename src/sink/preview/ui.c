@@ -316,7 +316,7 @@ void preview_ui_rows(const struct preview_ui *ui, struct preview_row rows[PREVIE
                   ? make_row("sigma", "color %.3g, space %.3g", s->sigma_color, s->sigma_space)
                   : make_row("sigma", "color none, space %.3g", s->sigma_space);
     *rows++ = s->noise > 0.0 ? make_row("noise", "%.1f levels", s->noise)
-                             : make_row("noise", "not measured");
+                             : make_row("noise", "none measured");
     *rows++ = make_row("memory", "%.1f frames", s->frames_averaged);
     *rows++ = make_row("engine", "%s", s->engine);
     *rows++ = make_row("device", "%s", s->device);

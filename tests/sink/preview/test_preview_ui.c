@@ -375,7 +375,7 @@ static void test_rows(void **state)
     expect_rows(&s,
                 (const char *const[]){"0.0 per second, 0 dropped", "measuring", "0.0 ms",
                                       "measuring", "none", "5", "color none, space 2.5",
-                                      "not measured", "1.0 frames", "", "", "measuring"},
+                                      "none measured", "1.0 frames", "", "", "measuring"},
                 0);
 }
 
