@@ -169,6 +169,9 @@ int pipeline_set(struct pipeline *p, const char *name, const char *value, struct
     struct settings new;
     int r;
 
+    if (k && k->reopens)
+        return error_set(err, -EINVAL,
+                         "%s changes by the configuration file and a reload, not by set", name);
     if (k && !k->live)
         return error_set(err, -EINVAL, "%s cannot change while bilatcam runs", name);
     (void)pthread_mutex_lock(&p->settings_lock);

@@ -109,7 +109,8 @@ static void test_live_settings(void **state)
         {"temporal", "17", NULL},
         {"temporal-mode", "window", "temporal: 17 frames, at most 8 with temporal-mode window"},
         {"radius", "33", "radius = '33': must be an integer from 0 to 32"},
-        {"size", "64x48", "size cannot change while bilatcam runs"},
+        {"size", "64x48", "size changes by the configuration file and a reload, not by set"},
+        {"output", "null:", "output cannot change while bilatcam runs"},
     };
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     const struct settings s = settings_for("test:", "null:");
