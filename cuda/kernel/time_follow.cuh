@@ -184,11 +184,13 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
 
 /* What all classes say together. For a whole warp. */
 struct all_classes {
-    bool is_drawn, part_drawn; /* most blocks have no noise; some, near black and white too */
+    bool is_drawn, part_drawn; /* noise_is_drawn(), noise_part_drawn() */
+    bool most_drawn;           /* more than seen */
     uint32_t seen;
     double raise; /* noise_raise() of measure_uneven() */
 
-    __device__ __forceinline__ all_classes(const measured &m, int lane)
+    __device__ __forceinline__ all_classes(const measured &m, enum noise_compared compared,
+                                           int lane)
     {
         const int c = lane % NOISE_CLASSES;
         uint32_t drawn = m.drawn[c], flat = m.flat[c], n = m.n[c];
@@ -202,9 +204,10 @@ struct all_classes {
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
         seen = n;
-        is_drawn = drawn > n;
+        is_drawn = noise_is_drawn(drawn, n, compared);
+        most_drawn = drawn > n;
         part_drawn =
-            NOISE_DRAWN_PART * (drawn + m.drawn[NOISE_NEAR_BLACK] + m.drawn[NOISE_NEAR_WHITE]) > n;
+            noise_part_drawn(drawn, m.drawn[NOISE_NEAR_BLACK] + m.drawn[NOISE_NEAR_WHITE], n);
         raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
     }
 };
@@ -253,7 +256,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     }
     __syncthreads();
     nearest = nearest_class(m, noise_beside(warp), lane);
-    const all_classes all(m, lane);
+    const all_classes all(m, compared_of(j), lane);
 
     if (threadIdx.x == 0) {
         m.is_drawn = all.is_drawn;
@@ -275,6 +278,8 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     }
     if (warp >= NOISE_CLASSES && k.all >= NOISE_ENOUGH_BLOCKS && !all.is_drawn)
         now = own[1]; /* measure_ends() */
+    if (all.most_drawn)
+        now = noise_beside_drawn(now);
     if (lane == 0)
         m.now[warp] = now;
     __syncthreads();

@@ -179,18 +179,19 @@ static void update_left(struct noise *n, const struct noise_sums *sums)
 void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_compared compared)
 {
     const uint64_t seen = count_all_seen(sums, NOISE_CLASSES);
-    const uint64_t drawn = count_drawn(sums, NOISE_ALL_CLASSES);
+    const uint64_t drawn = count_drawn(sums, NOISE_CLASSES);
+    const uint64_t ends = count_drawn(sums, NOISE_ALL_CLASSES) - drawn;
     const enum noise_compared others =
-        noise_compared_in(compared, seen, drawn + count_all_seen(sums, NOISE_ALL_CLASSES));
+        noise_compared_in(compared, seen, drawn + ends + count_all_seen(sums, NOISE_ALL_CLASSES));
     double now[NOISE_ALL_CLASSES] = {0};
     bool ends_alone = false;
 
     if (noise_show_changes(&n->show))
         n->n_frames = 0;
-    n->show.part_drawn = NOISE_DRAWN_PART * drawn > seen;
+    n->show.part_drawn = noise_part_drawn(drawn, ends, seen);
     if (n->show.on)
         return;
-    if (count_drawn(sums, NOISE_CLASSES) <= seen) {
+    if (!noise_is_drawn(drawn, seen, compared)) {
         if (!measure(sums, others, now) && !measure_all(sums, 0, NOISE_CLASSES - 1, now)) {
             if (!measure_all(sums, NOISE_NEAR_BLACK, NOISE_NEAR_WHITE, now))
                 return;
@@ -198,6 +199,8 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
             ends_alone = n->n_frames > 1;
         }
         measure_ends(sums, now);
+        for (int c = 0; c < NOISE_ALL_CLASSES && drawn > seen; c++)
+            now[c] = noise_beside_drawn(now[c]);
         if (compared != NOISE_FIRST)
             update_left(n, sums);
     }

@@ -10,18 +10,19 @@
  * ones where nothing but noise was measured: their 6 % quantile, times 1.2. That is too low where
  * noise is uneven, as compression and noise that neighbours share make it: how far the median is
  * from that quantile where a picture is flat tells how much to add (noise_raise()). Blocks without
- * any are drawn, not seen by a camera: they are left out, or where they are more than half of a
- * picture, it has no noise. Near black and white the range cuts noise off (noise_by_luma()):
- * what is left there is the median of their own blocks, and at most what the class beside them has
- * where a picture has others. Before a black stage, or on a white page, few other blocks tell
- * anything, and most of these may move: then the estimate of those hardly rises (NOISE_FEW).
+ * any are drawn, not seen by a camera: they are left out, or where they are nearly all of a
+ * picture, it has no noise (noise_is_drawn()). Near black and white the range cuts noise off
+ * (noise_by_luma()): what is left there is the median of their own blocks, and at most what the
+ * class beside them has where a picture has others. Before a black stage, or on a white page, few
+ * other blocks tell anything, and most of these may move: then the estimate of those hardly rises
+ * (NOISE_FEW).
  *
  * Slides, and what a screen shows, are stills, pictures that come NOISE_STILL times more to the
  * bit, with changes between them that leave a part of the picture as it was. A camera may hang,
- * too, but its noise is everywhere. So a still with blocks without noise begins a show, if it
- * follows the start or another still within NOISE_SHOW different pictures, or if there was a show
- * before. In a show nothing is noise. It ends after NOISE_SHOW different pictures without a still,
- * and then all is measured as at the start.
+ * too, but its noise is nearly everywhere. So a still with blocks without noise
+ * (noise_part_drawn()) begins a show, if it follows the start or another still within NOISE_SHOW
+ * different pictures, or if there was a show before. In a show nothing is noise. It ends after
+ * NOISE_SHOW different pictures without a still, and then all is measured as at the start.
  *
  * Units: variances are E|n|^2 over the three channels of R'G'B' on a 0..255 scale, so white noise
  * of standard deviation s in each channel has 3 s^2. Sources: block-wise minima as in A. Amer, E.

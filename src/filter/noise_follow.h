@@ -28,17 +28,20 @@ enum noise_compared {
 #define NOISE_DARKEST 20 /* mean luma of a block outside of these is near black or white */
 #define NOISE_BRIGHTEST 232
 
-#define NOISE_FIRST_MOST 200.0 /* a first picture cannot tell texture from noise */
-#define NOISE_MOST 5000.0      /* no camera shows more: it is what moved and was not followed */
-#define NOISE_LEAST_SHARE 0.07 /* white noise has 0.1; a pattern may have 0, which is no noise */
-#define NOISE_MEANS 81.0       /* struct noise_sums: variances of means have another scale */
+#define NOISE_FIRST_MOST 200.0  /* a first picture cannot tell texture from noise */
+#define NOISE_BESIDE_MOST 400.0 /* what a camera may have beside more that is drawn */
+#define NOISE_MOST 5000.0       /* no camera shows more: it is what moved and was not followed */
+#define NOISE_LEAST_SHARE 0.07  /* white noise has 0.1; a pattern may have 0, which is no noise */
+#define NOISE_MEANS 81.0        /* struct noise_sums: variances of means have another scale */
 #define NOISE_QUANTILE 0.06
 #define NOISE_QUANTILE_TO_MEAN 1.2 /* a low quantile of many variances is below their mean */
 #define NOISE_ENOUGH_BLOCKS 12     /* for a class to be measured by itself */
 #define NOISE_SEEN 4 /* the first bin of blocks that a camera saw, from a variance of 0.02 */
 #define NOISE_MOST_UNEVEN 2.0 /* noise without texture; see noise_is_flat() */
 #define NOISE_STILL 14        /* times that a picture comes again, to the bit, that is a still */
-#define NOISE_DRAWN_PART 16   /* at least one block of so many has no noise in a still of a show */
+#define NOISE_DRAWN_PART 16   /* blocks with noise to one without, at most, in a still of a show */
+#define NOISE_ENDS_PART 2     /* the same where those without are near black or white */
+#define NOISE_MOST_DRAWN 3    /* blocks without noise to one with, at most, in a camera's picture */
 #define NOISE_SHOW 30         /* the most different pictures from one still to the next */
 #define NOISE_FLAT_PART 3     /* of all blocks that must be in flat classes to tell anything */
 #define NOISE_FEW_PART 4      /* fewer than one of so many blocks are few */
@@ -125,6 +128,28 @@ NOISE_FUNCTION enum noise_compared noise_compared_in(enum noise_compared compare
                                                      uint64_t n)
 {
     return compared == NOISE_NEXT && NOISE_FEW_PART * seen < n ? NOISE_FEW : compared;
+}
+
+/* Whether a picture has no noise, as nearly all of it has none: of its blocks, but those near black
+ * and white, so many are @drawn and so many @seen with noise. In a first picture any texture is
+ * seen. */
+NOISE_FUNCTION bool noise_is_drawn(uint64_t drawn, uint64_t seen, enum noise_compared compared)
+{
+    return drawn > (compared == NOISE_FIRST ? 1 : NOISE_MOST_DRAWN) * seen;
+}
+
+/* What was measured where more is drawn than seen: a camera before a background that a program
+ * draws, or in a corner of a slide, or text that is scrolled, which looks like much noise. */
+NOISE_FUNCTION double noise_beside_drawn(double now)
+{
+    return now > NOISE_BESIDE_MOST ? 0.0 : now;
+}
+
+/* Whether enough of a picture is drawn for a still of a show. Near black or white (@ends) a camera
+ * has no noise either, as in bars beside its picture or a window in the sun. */
+NOISE_FUNCTION bool noise_part_drawn(uint64_t drawn, uint64_t ends, uint64_t seen)
+{
+    return NOISE_DRAWN_PART * drawn + NOISE_ENDS_PART * ends > seen;
 }
 
 /* Down quickly, up slowly: what moves looks like noise, and nothing looks like less. */

@@ -5,8 +5,8 @@
 
 #include "filter/noise_follow.h"
 
-const char *const clip_contents[CONTENT_N] = {"still", "pan",   "object", "light",
-                                              "image", "shake", "stage",  "drawn"};
+const char *const clip_contents[CONTENT_N] = {"still", "pan",   "object", "light", "image",
+                                              "shake", "stage", "drawn",  "beside"};
 
 static double draw_noise(uint64_t *seed, double sigma)
 {
@@ -37,6 +37,7 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
     case CONTENT_PAN:
         return texture(moved_x, moved_y, component);
     case CONTENT_OBJECT:
+    case CONTENT_BESIDE:
         if (moved_x > left && moved_x < 3 * left && moved_y > top && moved_y < 3 * top)
             return 255.0 - texture(2.0 * moved_x, moved_y, component);
         return texture(x, y, component);
@@ -101,15 +102,16 @@ static bool is_slide(const struct clip *c, int t)
     return c->show && (t < 8 || t == NOISE_SHOW + 15);
 }
 
-/* What no camera sees: the upper half is white. */
-static void make_slide(struct frame *f)
+/* Draws what no camera sees, in eighths of the picture: @luma from column @left on, down to row
+ * @bottom. */
+static void draw(struct frame *f, int left, int bottom, double luma)
 {
     for (int i = 0; i < format_table[f->format].components; i++) {
         const struct samples s = frame_samples(f, i);
 
-        for (int y = 0; y < s.height / 2; y++)
-            for (int x = 0; x < s.width; x++)
-                set_level(f, at(&s, x, y), i ? 128.0 : 255.0);
+        for (int y = 0; y < s.height * bottom / 8; y++)
+            for (int x = s.width * left / 8; x < s.width; x++)
+                set_level(f, at(&s, x, y), i ? 128.0 : luma);
     }
 }
 
@@ -135,8 +137,10 @@ void clip_paint(const struct clip *c, int t, struct frame *f, struct frame *scra
     }
     if (c->content != CONTENT_DRAWN)
         add_noise(c, f, c->seed + 1000 * (uint64_t)t);
+    if (c->content == CONTENT_BESIDE)
+        draw(f, 3, 8, 110.0);
     if (is_slide(c, t))
-        make_slide(f);
+        draw(f, 0, 4, 255.0);
 }
 
 bool clip_stops(const struct clip *c, int t)

@@ -16,6 +16,7 @@ enum content {
     CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
     CONTENT_STAGE,  /* something moves before black, or white: few blocks tell the noise */
     CONTENT_DRAWN,  /* a square over a fine pattern, and no noise: a pattern is none */
+    CONTENT_BESIDE, /* a camera with something that moves, beside more that is drawn */
     CONTENT_N
 };
 
