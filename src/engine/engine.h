@@ -30,7 +30,7 @@ struct engine_config {
 
 /* What an engine learns of the pictures, and what it takes. */
 struct engine_report {
-    double noise;       /* standard deviation of one channel, levels; 0 = not measured */
+    double noise;       /* standard deviation of one channel, levels; 0 = none known */
     double noise_share; /* of its variance, that neighbours have in common (filter/noise.h) */
     double frames;      /* that a pixel is the mean of, on average; 0 = each picture by itself */
 

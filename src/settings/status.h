@@ -40,7 +40,7 @@ struct status {
     double sigma_color, sigma_space;  /* in effect; 0 = not known yet */
     int temporal;                     /* frames that count at most; 1 = time is off */
     char search[8];                   /* filter_search() of the last frame */
-    double noise;           /* standard deviation of one channel, levels; 0 = not measured */
+    double noise;           /* standard deviation of one channel, levels; 0 = none known */
     double frames_averaged; /* that a pixel is the mean of, on average; 1 = time is off */
     int64_t budget_ns;      /* for the added latency; 0 = none */
 
