@@ -17,8 +17,8 @@
  *     smooth               waits when it has let the next one start
  *     compare_still        does not: unpack is done, as search_full has waited before smooth
  *                          started; without a search it waits
- *     measure              waits first, but not behind compare_still: unpack is done then, too. It
- *                          waits for the rest
+ *     measure              waits first where there was no compare_still; else for the vectors:
+ *                          unpack is done, as for that
  *     follow, compare_moved, average
  *                          do not: all before measure is done. follow and average wait for the rest
  *     half2_time           waits first
