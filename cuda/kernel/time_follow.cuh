@@ -185,30 +185,30 @@ static __device__ uint32_t load_class(const time_noise &n, int c, int lane, clas
 /* What all classes say together. For a whole warp. */
 struct all_classes {
     bool is_drawn, part_drawn; /* noise_is_drawn(), noise_part_drawn() */
-    bool most_drawn;           /* more than seen */
-    uint32_t seen;
+    uint32_t drawn, seen;
     double raise; /* noise_raise() of measure_uneven() */
 
     __device__ __forceinline__ all_classes(const measured &m, enum noise_compared compared,
                                            int lane)
     {
         const int c = lane % NOISE_CLASSES;
-        uint32_t drawn = m.drawn[c], flat = m.flat[c], n = m.n[c];
+        uint32_t flat = m.flat[c];
         double uneven = m.uneven[c];
+
+        drawn = m.drawn[c];
+        seen = m.n[c];
 
 #pragma unroll
         for (int away = 1; away < NOISE_CLASSES; away *= 2) {
             drawn += __shfl_xor_sync(0xffffffffu, drawn, away);
             flat += __shfl_xor_sync(0xffffffffu, flat, away);
-            n += __shfl_xor_sync(0xffffffffu, n, away);
+            seen += __shfl_xor_sync(0xffffffffu, seen, away);
             uneven += __shfl_xor_sync(0xffffffffu, uneven, away);
         }
-        seen = n;
-        is_drawn = noise_is_drawn(drawn, n, compared);
-        most_drawn = drawn > n;
+        is_drawn = noise_is_drawn(drawn, seen, compared);
         part_drawn =
-            noise_part_drawn(drawn, m.drawn[NOISE_NEAR_BLACK] + m.drawn[NOISE_NEAR_WHITE], n);
-        raise = noise_raise(flat && NOISE_FLAT_PART * flat >= n ? uneven / flat : 0.0);
+            noise_part_drawn(drawn, m.drawn[NOISE_NEAR_BLACK] + m.drawn[NOISE_NEAR_WHITE], seen);
+        raise = noise_raise(flat && NOISE_FLAT_PART * flat >= seen ? uneven / flat : 0.0);
     }
 };
 
@@ -278,10 +278,8 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
     }
     if (warp >= NOISE_CLASSES && k.all >= NOISE_ENOUGH_BLOCKS && !all.is_drawn)
         now = own[1]; /* measure_ends() */
-    if (all.most_drawn)
-        now = noise_beside_drawn(now);
     if (lane == 0)
-        m.now[warp] = now;
+        m.now[warp] = noise_beside_drawn(now, all.drawn, all.seen);
     __syncthreads();
     return n_all > 0;
 }

@@ -199,8 +199,8 @@ void noise_update(struct noise *n, const struct noise_sums *sums, enum noise_com
             ends_alone = n->n_frames > 1;
         }
         measure_ends(sums, now);
-        for (int c = 0; c < NOISE_ALL_CLASSES && drawn > seen; c++)
-            now[c] = noise_beside_drawn(now[c]);
+        for (int c = 0; c < NOISE_ALL_CLASSES; c++)
+            now[c] = noise_beside_drawn(now[c], drawn, seen);
         if (compared != NOISE_FIRST)
             update_left(n, sums);
     }

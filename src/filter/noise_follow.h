@@ -138,11 +138,12 @@ NOISE_FUNCTION bool noise_is_drawn(uint64_t drawn, uint64_t seen, enum noise_com
     return drawn > (compared == NOISE_FIRST ? 1 : NOISE_MOST_DRAWN) * seen;
 }
 
-/* What was measured where more is drawn than seen: a camera before a background that a program
- * draws, or in a corner of a slide, or text that is scrolled, which looks like much noise. */
-NOISE_FUNCTION double noise_beside_drawn(double now)
+/* Where more is drawn than seen, what was measured, @now, is of a camera before a background that a
+ * program draws, or in a corner of a slide, or of text that is scrolled, which looks like much
+ * noise. */
+NOISE_FUNCTION double noise_beside_drawn(double now, uint64_t drawn, uint64_t seen)
 {
-    return now > NOISE_BESIDE_MOST ? 0.0 : now;
+    return drawn > seen && now > NOISE_BESIDE_MOST ? 0.0 : now;
 }
 
 /* Whether enough of a picture is drawn for a still of a show. Near black or white (@ends) a camera
