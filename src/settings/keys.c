@@ -189,7 +189,7 @@ const struct key key_table[] = {
      .max = FILTER_MAX_TEMPORAL,
      .live = true,
      .help = "how many frames a pixel is the mean of, along its motion and at most; 1 filters each "
-             "frame by itself; auto is 16, or 4 with temporal-mode window"},
+             "frame by itself; auto is 16 (more hardly helps), or 4 with temporal-mode window"},
     {.name = "temporal-mode",
      .argument = "NAME",
      .type = KEY_CHOICE,
