@@ -181,7 +181,7 @@ static void set_colours(struct time_job *j, const struct frame *f)
 /* The least that a pixel's share of the range sigma can be. */
 static double least_share(const struct filter *f)
 {
-    return filter_averages(f) ? sqrt(filter_averaged_share(f, f->temporal)) : 1.0;
+    return filter_averages(f) ? sqrt(filter_averaged_share(f, f->temporal, 0.0)) : 1.0;
 }
 
 /* Whether the noise has to be known. */

@@ -316,11 +316,13 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
         j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : factor * factor * nu2;
     const float frames = mean_count_frames(uint8_t(i));
     const float full = fminf(fmaxf(4.0f * frames / float(j.frames) - 3.0f, 0.0f), 1.0f);
+    const float narrows =
+        j.averages && j.sigma_color <= 0.0 ? noise_narrows(m.share, frames, j.frames) : 1.0f;
     const float share = __powf(frames + float(j.frames - 1) * full * full, -1.2f) + 0.001f;
 
     n.nu2[i] = __fdividef(float(nu2), unit);
     n.inv_two_sc2[i] = __fdividef(0.5f, float(sigma2));
-    n.inv_share[i] = i ? __fdividef(1.0f, share) : 1.0f;
+    n.inv_share[i] = i ? __fdividef(1.0f, narrows * narrows * share) : 1.0f;
     if (i % 32 == 0)
         fill_bounds(j, m, i / 32);
     return sigma2 < j.least_sigma * j.least_sigma || sigma2 > j.most_sigma * j.most_sigma;

@@ -121,8 +121,10 @@ static double two_sc2_at(const struct reference *r, const struct filter *f, int 
     if (sc <= 0.0 && r->measures)
         sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)),
                                      average_noise_share(r->average));
-    return 2.0 * sc * sc *
-           (filter_averages(f) ? filter_averaged_share(f, average_count(r->average, x, y)) : 1.0);
+    if (filter_averages(f))
+        sc *= sqrt(filter_averaged_share(f, average_count(r->average, x, y),
+                                         average_noise_share(r->average)));
+    return 2.0 * sc * sc;
 }
 
 static void expand(const struct reference *r, const struct frame *f, const struct filter *filter)

@@ -120,12 +120,14 @@ static inline double filter_auto_sigma_color(const struct filter *f, double nu, 
 /* What the square of the range sigma is multiplied by where a pixel is the mean of @n frames, of
  * which @f->temporal count at most: a mean has less noise, and at the most it goes on to fall, as
  * if of twice as many. That begins at 3/4 of them, so that a stored step (mean_count.h) is little.
- */
-static inline double filter_averaged_share(const struct filter *f, double n)
+ * "auto" is narrower where a mean is new and neighbours have much of the noise in common, @share of
+ * it. */
+static inline double filter_averaged_share(const struct filter *f, double n, double share)
 {
     const double full = fmin(fmax(4.0 * n / f->temporal - 3.0, 0.0), 1.0);
+    const double narrows = f->sigma_color > 0.0 ? 1.0 : noise_narrows(share, (float)n, f->temporal);
 
-    return pow(n + (f->temporal - 1) * full * full, -1.2) + 0.001;
+    return narrows * narrows * (pow(n + (f->temporal - 1) * full * full, -1.2) + 0.001);
 }
 
 /* The spatial sigma that "auto" stands for at the radius asked for. */

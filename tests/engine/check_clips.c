@@ -48,11 +48,12 @@ static void describe(const struct clip *c, int t, const char *what)
     static const char *const matrices[] = {"bt601", "bt709", "bt2020", "rgb"};
     const struct filter *f = &c->filter;
 
-    printf("FAIL %s: frame %d of %s, noise %g, %s %dx%d %s %s, image %s, radius %d, %s, %s, "
+    printf("FAIL %s: frame %d of %s, noise %g%s, %s %dx%d %s %s, image %s, radius %d, %s, %s, "
            "sigma-space %g, sigma-color %g, %s of %d, sigma-time %g%s, pads %d %d, events %d, "
            "%sseed %llu\n",
-           what, t, clip_contents[c->content], c->noise, format_table[c->shape.format].name,
-           c->shape.width, c->shape.height, matrices[c->shape.colour.matrix],
+           what, t, clip_contents[c->content], c->noise, c->shared ? " shared" : "",
+           format_table[c->shape.format].name, c->shape.width, c->shape.height,
+           matrices[c->shape.colour.matrix],
            c->shape.colour.range == COLOUR_FULL ? "full" : "limited", image_names[c->image],
            f->radius, f->window == WINDOW_DISC ? "disc" : "square",
            f->range == RANGE_GAUSSIAN ? "gaussian" : "lorentzian", f->sigma_space, f->sigma_color,
@@ -242,6 +243,7 @@ static struct clip draw_clip(struct draw *d, int i)
     const double ss = sigma_spaces[draw_below(d, N(sigma_spaces))];
     const double faster = draw_below(d, 4) ? 1.0 : 8.0;
 
+    c.shared = c.seed / 2 % 3 == 0;
     c.speed[0] *= faster;
     c.speed[1] *= faster;
     c.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(c.filter.radius);

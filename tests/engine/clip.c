@@ -73,11 +73,19 @@ static void add_noise(const struct clip *c, struct frame *f, uint64_t seed)
 {
     for (int i = 0; i < format_table[f->format].components; i++) {
         const struct samples s = frame_samples(f, i);
+        uint64_t above = seed;
+        double noise = 0.0;
 
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++)
-                set_level(f, at(&s, x, y),
-                          frame_level(f, i, x, y) + draw_noise(&seed, c->noise) + 0.5);
+        for (int y = 0; y < s.height; y++) {
+            if (c->shared && y % 2)
+                seed = above;
+            above = seed;
+            for (int x = 0; x < s.width; x++) {
+                if (!c->shared || x % 2 == 0)
+                    noise = draw_noise(&seed, c->noise);
+                set_level(f, at(&s, x, y), frame_level(f, i, x, y) + noise + 0.5);
+            }
+        }
     }
 }
 

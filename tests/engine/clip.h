@@ -28,6 +28,7 @@ struct clip {
     enum content content;
     enum image_kind image;
     double noise, speed[2];
+    bool shared; /* 2x2 samples have the same noise */
     int pad_in, pad_out, frames;
     bool events; /* of check-clips */
     bool show;   /* see clip_stops() */

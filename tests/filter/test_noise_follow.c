@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "filter/filter.h"
 #include "filter/noise.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -113,12 +114,42 @@ static void test_widens(void **state)
     assert_true(noise_widens(n.share) == 1.0); /* a first picture */
 }
 
+/* Nothing for white noise and a JPEG's, and nothing where a mean is old, or as old as it gets. */
+static void test_narrows(void **state)
+{
+    (void)state;
+    assert_true(noise_narrows(0.14, 1.0F, 16) == 1.0F);
+    assert_true(noise_narrows(0.25, 1.0F, 16) == 1.0F);
+    assert_in_range(1000 * noise_narrows(0.32, 1.0F, 16), 899, 901);
+    assert_true(noise_narrows(0.4, 1.0F, 16) == 0.8F);
+    assert_true(noise_narrows(1.0, 1.0F, 2) == 0.8F);
+    assert_in_range(1000 * noise_narrows(0.4, 2.0F, 16), 899, 901);
+    assert_true(noise_narrows(0.4, 3.0F, 16) == 1.0F);
+    assert_true(noise_narrows(0.4, 16.0F, 16) == 1.0F);
+    assert_true(noise_narrows(0.4, 2.0F, 2) == 1.0F);
+}
+
+/* Only "auto" is narrower. */
+static void test_averaged_share(void **state)
+{
+    const struct filter automatic = {.temporal = 16}, number = {.temporal = 16, .sigma_color = 18};
+    const double fresh = filter_averaged_share(&number, 1.0, 0.4);
+
+    (void)state;
+    assert_in_range(1000 * fresh, 1000, 1002);
+    assert_true(filter_averaged_share(&automatic, 1.0, 0.14) == fresh);
+    assert_in_range(10000 * filter_averaged_share(&automatic, 1.0, 0.4) / fresh, 6399, 6401);
+    assert_true(filter_averaged_share(&automatic, 8.0, 0.4) ==
+                filter_averaged_share(&number, 8.0, 0.4));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whitening), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_light),     cmocka_unit_test(test_slack),
-        cmocka_unit_test(test_widens),
+        cmocka_unit_test(test_whitening),      cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_light),          cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_widens),         cmocka_unit_test(test_narrows),
+        cmocka_unit_test(test_averaged_share),
     };
 
     return cmocka_run_group_tests_name("what follows from noise", tests, NULL, NULL);

@@ -416,7 +416,8 @@ void history_input(const struct history *h, const struct filter *f, struct band_
         ret->by_count[i] = 1.0F;
         if (h->averages && i > 0)
             ret->by_count[i] =
-                (float)(1.0 / filter_averaged_share(f, (double)mean_count_frames((uint8_t)i)));
+                (float)(1.0 / filter_averaged_share(f, (double)mean_count_frames((uint8_t)i),
+                                                    h->noise.share));
     }
     /* In steps, so that what depends on it does not change with every frame. */
     ret->sigma_color = exp2(ceil(4.0 * log2(most)) / 4.0);
