@@ -429,6 +429,42 @@ static struct rgb from_window(double x, double y, int t)
     return c;
 }
 
+/* A checked blanket. */
+static struct rgb blanket(double x, double y)
+{
+    const double across = cos(x / 6.0), down = cos(y / 8.0);
+
+    return lit(colour(96 + 60 * across * across, 64 + 45 * down * down, 78), 20.0 * across * down);
+}
+
+/* An evening before a television, which lights a room in other colours with each shot: somebody
+ * leans forward and lifts a mug, and a cat wags its tail. */
+static struct rgb evening(double x, double y, int t)
+{
+    const double forward = 1.07 - 0.07 * cos(0.14 * t), lift = fmax(sin(0.12 * t), 0.0);
+    const double px = (x - 330.0 - 14.0 * sin(0.14 * t)) / forward, py = (y - 165.0) / forward;
+    const double mug_x = px - 74.0 + 30.0 * lift, mug_y = py - 120.0 + 75.0 * lift;
+    const double tail = x - 566.0 - 0.3 * (270.0 - y) * sin(0.4 * t);
+    struct rgb c = lit(colour(112, 104, 100), 6.0 * rough(x, y, 50, 3, 151));
+
+    c = blend(c, colour(244, 222, 172), ellipse(x - 74, y - 66, 40, 30));
+    c = blend(c, lit(colour(96, 66, 58), 14.0 * rough(x, y, 5, 2, 152)),
+              box(x - 320, y - 272, 570, 190));
+    c = blend(c, lit(colour(158, 152, 130), 26.0 * cos(x / 1.9) * cos(y / 2.3)),
+              box(x - 126, y - 232, 92, 78));
+    c = blend(c, blanket(px, py), ellipse(px, py - 200, 150, 124));
+    c = blend(c, lit(colour(58, 42, 36), 16.0 * value(px * 3.0, py, 5, 153)),
+              ellipse(px, py + 14, 54, 66));
+    c = blend(c, lit(colour(204, 158, 134), 5.0 * rough(px, py, 9, 3, 154)),
+              ellipse(px, py, 42, 56));
+    c = blend(c, colour(70, 120, 128), box(mug_x, mug_y, 26, 30));
+    if (y < 272.0 && y > 150.0)
+        c = blend(c, lit(colour(150, 110, 70), 18.0 * cos(y / 4.0)), ellipse(tail, 0.0, 9, 9));
+    for (int i = 0; i < 3; i++)
+        c.v[i] = fmin(c.v[i] * (0.86 + 0.13 * hash(t / 13, i, 155)), 255.0);
+    return c;
+}
+
 const struct clip clip_table[] = {
     {"aside", aside},
     {"talk", talk},
@@ -448,5 +484,6 @@ const struct clip clip_table[] = {
     {"market", market},
     {"stage", stage},
     {"window", from_window},
+    {"evening", evening},
     {NULL, NULL},
 };
