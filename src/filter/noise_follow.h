@@ -314,9 +314,9 @@ NOISE_FUNCTION float noise_chroma_light(struct noise_left known, double share)
     return fminf(0.0106F * exp2f(2.3F * log2f(left / 0.08F)), 2.0F);
 }
 
-/* By how much more than that of white noise the range sigma of a mean over frames is: noise that
- * neighbours share looks like something drawn, and more of it is left of a JPEG where a block is
- * uneven than the variance tells. */
+/* By how much more than that of white noise the "auto" range sigma of a mean over frames is: noise
+ * that neighbours share looks like something drawn, and more of it is left of a JPEG where a block
+ * is uneven than the variance tells. */
 NOISE_FUNCTION double noise_widens(double share)
 {
     const double more = share - 0.16;
@@ -324,11 +324,11 @@ NOISE_FUNCTION double noise_widens(double share)
     return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
-/* What the range sigma of a mean over frames is multiplied by where a pixel is the mean of only @n
- * of at most @most frames (2 or more), and neighbours share much of the noise. A window has few
- * independent samples of such noise, so that a wide sigma takes more from edges that move than it
- * takes from the noise. White noise in 4:2:0 has a share of 0.2, in which chroma counts for four
- * pixels, and a JPEG 0.2 to 0.25. */
+/* What that sigma is multiplied by where a pixel is the mean of only @n of at most @most frames (2
+ * or more), and neighbours share much of the noise. A window has few independent samples of such
+ * noise, so that a wide sigma takes more from edges that move than it takes from the noise. White
+ * noise in 4:2:0 has a share of 0.2, as chroma counts for four pixels there, and a JPEG 0.2 to
+ * 0.25. */
 NOISE_FUNCTION float noise_narrows(double share, float n, int most)
 {
     const float shared = fminf(fmaxf(10.0F * ((float)share - 0.27F), 0.0F), 1.0F);
