@@ -314,12 +314,12 @@ watchdog_told() {
 
 service_watchdog() {
     enter_session
-    drop_in WatchdogSec=5
+    drop_in WatchdogSec=15
     start_watched
     session kill --signal=STOP "$service"
     wait_restarted "a restart by the watchdog"
     wait_for "a word of the watchdog" watchdog_told
-    detail "the reader had the picture again after $recovery_ms ms, 5000 of them the watchdog's"
+    detail "the reader had the picture again after $recovery_ms ms, 15000 of them the watchdog's"
 }
 
 fed_since() {
