@@ -116,15 +116,15 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
 /* 2 sigma_color^2 at a pixel, where the filter asks for it. */
 static double two_sc2_at(const struct reference *r, const struct filter *f, int x, int y)
 {
-    double sc = f->sigma_color;
+    double sc = f->sigma_color, share = 1.0;
 
     if (sc <= 0.0 && r->measures)
         sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)),
                                      average_noise_share(r->average));
     if (filter_averages(f))
-        sc *= sqrt(filter_averaged_share(f, average_count(r->average, x, y),
-                                         average_noise_share(r->average)));
-    return 2.0 * sc * sc;
+        share = filter_averaged_share(f, average_count(r->average, x, y),
+                                      average_noise_share(r->average));
+    return 2.0 * sc * sc * share;
 }
 
 static void expand(const struct reference *r, const struct frame *f, const struct filter *filter)
