@@ -339,7 +339,7 @@ stays_alive() {
 # An output that nobody reads needs no placeholder, and the service is alive all the same.
 service_without_pictures() {
     enter_session
-    drop_in WatchdogSec=5
+    drop_in WatchdogSec=15
     camera_name=/dev/video99 configure bilatcam 2 "output = $1"
     session start "$service" || fail "it does not start without a camera"
     stays_alive "without a camera"
