@@ -108,6 +108,8 @@ static size_t lay_out(struct device_past *t, uint8_t *memory)
     for (int k = 0; k <= TIME_TOP; k++)
         t->vector[k] = take(&from, (size_t)s->cols[k] * (size_t)s->rows[k] * sizeof(*t->vector[k]));
     t->matched = take(&from, (size_t)s->cols[0] * (size_t)s->rows[0] * sizeof(*t->matched));
+    t->sums = take(&from, (size_t)(s->width / NOISE_BLOCK) * (size_t)(s->height / NOISE_BLOCK) *
+                              sizeof(*t->sums));
     for (int i = 0; i < 2; i++)
         t->cells[i] = t->averages ? take(&from, n_cells * sizeof(*t->cells[i])) : NULL;
     return from.used;
@@ -225,6 +227,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
     memcpy(j.words, t->words, sizeof(j.words));
     memcpy(j.vector, t->vector, sizeof(j.vector));
     j.matched = t->matched;
+    j.sums = t->sums;
     j.still = t->cells[0];
     j.moved = t->cells[1];
     set_colours(&j, in);

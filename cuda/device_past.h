@@ -26,6 +26,7 @@ struct device_past {
     struct time_stored stored[TIME_MAX_WINDOW]; /* in use by turns */
     struct time_vector *vector[TIME_TOP + 1];
     struct time_match *matched;
+    struct time_sums *sums;
     struct time_cell *cells[2]; /* compared with both guesses */
     uint32_t number;            /* of the newest frame */
     int n_frames;               /* of it and those before that are in `stored` */

@@ -1,10 +1,10 @@
 #pragma once
 /* The filter in time on the device: what its kernels are told, and what starts them.
  *
- * The arithmetic is that of engine/time/average.h, motion.h, noise_blocks.h and filter/noise.h.
- * Vectors and sums of noise are integers, the very ones of the reference. For a frame start, on one
- * stream and in this order, as far as the filter needs them, time_unpack(), time_search(),
- * time_compare_still(), time_measure(), time_compare_moved() and time_average(), and
+ * The arithmetic is that of engine/time/average.h, motion.h, noise_blocks.h, filter/noise.h and
+ * filter/tint.h. Vectors, sums of noise and votes are integers, the very ones of the reference. For
+ * a frame start, on one stream and in this order, as far as the filter needs them, time_unpack(),
+ * time_search(), time_compare_still(), time_measure(), time_compare_moved() and time_average(), and
  * time_filter_start() at the end. Functions return 0 or -errno. Context: any thread; the current
  * device is meant. */
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 
 #include "cuda/kernel/params.h"
 #include "filter/noise_follow.h"
+#include "filter/tint.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,10 +71,15 @@ struct time_match {
     uint16_t weight_x, weight_y;
 };
 
+/* The sums of each component over a block of noise. */
+struct time_sums {
+    int of[4]; /* one for nothing */
+};
+
 /* What engine/time/average.h takes of the noise, but for its variance: rho, by how much a misfit
- * may be further away, T and W. */
+ * may be further away, T and W; and t. */
 struct time_bounds {
-    float rho, slack, in_luma, in_chroma;
+    float rho, slack, in_luma, in_chroma, tint[2];
     struct noise_white white;
 };
 
@@ -87,7 +93,9 @@ struct time_noise {
     uint32_t changed;      /* number of the newest frame that is not the one before it again */
     /* struct noise_sums, and how many pixels count for how much; all 0 between frames. */
     uint32_t blocks[NOISE_ALL_CLASSES][TIME_BINS], flat[NOISE_ALL_CLASSES];
-    unsigned long long left[TIME_LEFT]; /* `moved`, `left`, `covariance` */
+    unsigned long long left[TIME_LEFT];               /* `moved`, `left`, `covariance` */
+    uint32_t tint_votes[TINT_MEASURES][2][TIME_BINS]; /* struct tint_sums */
+    unsigned long long tint_all;
     unsigned long long counted;
 
     /* What follows from it for the frame in hand. */
@@ -116,6 +124,7 @@ struct time_job {
     struct time_stored state, old;
     struct time_vector *vector[TIME_TOP + 1];
     struct time_match *matched;      /* those of level 0 before means are taken */
+    struct time_sums *sums;          /* of all blocks of noise: those counted have the newest */
     struct time_cell *still, *moved; /* compared with both guesses; `moved` near what moves */
     struct time_noise *noise;
     struct time_report *report;

@@ -6,33 +6,12 @@
  * before is there when the counts are, and stays in shared memory. What does not depend on each
  * other is done at once, or by different warps. */
 #include "cuda/kernel/time_device.cuh"
+#include "cuda/kernel/time_quantile.cuh"
 #include "filter/mean_count.h"
 #include "filter/noise_follow.h"
 
-#define LANE_BINS (TIME_BINS / 32)
 #define FOLLOW_WARPS NOISE_ALL_CLASSES
 #define TABLE 256 /* entries */
-
-/* One class of struct noise_sums in a warp: LANE_BINS bins in each lane. */
-struct class_counts {
-    uint32_t bin[LANE_BINS], before, all; /* before: in the lanes to the left */
-};
-
-static __device__ void add_before(class_counts &k, int lane)
-{
-    uint32_t own = 0, upto;
-
-    for (int i = 0; i < LANE_BINS; i++)
-        own += k.bin[i];
-    upto = own;
-    for (int away = 1; away < 32; away *= 2) {
-        const uint32_t left = __shfl_up_sync(0xffffffffu, upto, away);
-
-        upto += lane >= away ? left : 0;
-    }
-    k.before = upto - own;
-    k.all = __shfl_sync(0xffffffffu, upto, 31);
-}
 
 static __device__ __forceinline__ double bin_low(double bin)
 {
@@ -45,33 +24,16 @@ static __device__ __forceinline__ double bin_low(double bin)
 #define QUANTILES 2 /* NOISE_QUANTILE and the median */
 
 /* The variances of which so many of all blocks have less; in all lanes. */
-static __device__ __forceinline__ void quantiles(const class_counts &k, int lane,
+static __device__ __forceinline__ void quantiles(const bin_counts &k, int lane,
                                                  double ret[QUANTILES])
 {
     const double wanted[QUANTILES] = {NOISE_QUANTILE * k.all, 0.5 * k.all};
-    uint32_t before[QUANTILES] = {}, own[QUANTILES] = {}, upto = k.before;
-    int at[QUANTILES] = {};
+    double at[QUANTILES];
 
+    places<QUANTILES>(k, lane, wanted, at);
 #pragma unroll
-    for (int i = 0; i < LANE_BINS; i++) {
-        const uint32_t to = upto + k.bin[i];
-
-#pragma unroll
-        for (int q = 0; q < QUANTILES; q++)
-            if (!own[q] && k.bin[i] && to >= uint32_t(ceil(wanted[q]))) {
-                at[q] = lane * LANE_BINS + i;
-                before[q] = upto;
-                own[q] = k.bin[i];
-            }
-        upto = to;
-    }
-#pragma unroll
-    for (int q = 0; q < QUANTILES; q++) {
-        const double found = bin_low(at[q] + (wanted[q] - before[q]) / max(own[q], 1u));
-        const uint32_t who = __ballot_sync(0xffffffffu, own[q]);
-
-        ret[q] = who ? __shfl_sync(0xffffffffu, found, __ffs(int(who)) - 1) : 0.0;
-    }
+    for (int q = 0; q < QUANTILES; q++)
+        ret[q] = at[q] < 0.0 ? 0.0 : bin_low(at[q]);
 }
 
 /* What is known of the noise, and what the frame says of each class and of what means leave. */
@@ -168,12 +130,11 @@ static __device__ void update(const time_job &j, measured &m)
 }
 
 /* Returns, in lane 0, how many blocks have no noise at all, which are left out. */
-static __device__ uint32_t load_class(const time_noise &n, int c, int lane, class_counts &k)
+static __device__ uint32_t load_class(const time_noise &n, int c, int lane, bin_counts &k)
 {
     uint32_t drawn = 0;
 
-    for (int i = 0; i < LANE_BINS; i++)
-        k.bin[i] = __ldcg(&n.blocks[c][lane * LANE_BINS + i]);
+    load_bins(n.blocks[c], lane, k);
     static_assert(NOISE_SEEN <= LANE_BINS, "all that no camera saw is in lane 0");
     for (int i = 0; i < NOISE_SEEN && lane == 0; i++) {
         drawn += k.bin[i];
@@ -216,7 +177,7 @@ struct all_classes {
 static __device__ __noinline__ uint32_t variance_of_all(const time_noise &n, int first, int last,
                                                         int lane, double *ret)
 {
-    class_counts all = {}, k;
+    bin_counts all = {}, k;
     double now[QUANTILES];
 
     for (int c = first; c <= last; c++) {
@@ -235,7 +196,7 @@ static __device__ __forceinline__ bool take_counts(const time_job &j, measured &
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t n_all = 1;
-    class_counts k;
+    bin_counts k;
     const uint32_t drawn = load_class(*j.noise, warp, lane, k), flat = __ldcg(&j.noise->flat[warp]);
     double own[QUANTILES];
     double now;

@@ -24,14 +24,6 @@ static __device__ __forceinline__ float base_of(float m)
     return 1.0f + __fdividef(1.0f, fmaxf(m, 0.5f));
 }
 
-/* A component of it less its @zero. */
-static __device__ __forceinline__ float colour_above(uint32_t colour, int component, float zero)
-{
-    const uint32_t mantissa = __byte_perm(colour, 0x4b000000, LOW_BYTE + uint32_t(component));
-
-    return __uint_as_float(mantissa) - (8388608.0f + zero);
-}
-
 /* How much of a light whose square is @c2 is more than @noise. */
 static __device__ __forceinline__ float kept(float c2, float noise)
 {
@@ -112,8 +104,8 @@ static __device__ __forceinline__ void shrink_light(const time_job &j, const tim
         cell.l[c] *= keep;
 }
 
-/* L and h of a cell, whose C it has, at (@x, @y) of the tile with a border of one, and the squares
- * of what is left. */
+/* L with t (y - K), and h, of a cell whose C it has, at (@x, @y) of the tile with a border of one,
+ * and the squares of what is left. */
 template <int C>
 static __device__ __forceinline__ float2 take_light(const time_job &j, const tile<C> &t, int x,
                                                     int y, float4 cell, guessed<C> &ret)
@@ -126,7 +118,10 @@ static __device__ __forceinline__ float2 take_light(const time_job &j, const til
     shrink_light<C>(j, t.bounds, colour, t.around[y][x + 1], t.nu[colour & 255], ret, part_of_x);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        left[c] = e[c] - part_of_x[c];
+        const float tint = tint_of(j, t, colour, c);
+
+        left[c] = e[c] - tint - part_of_x[c];
+        ret.l[c] += tint;
         mean += (c ? NOISE_CHROMA : 1.0f) * e[c] * e[c];
     }
     d = whitened<C>(t.bounds.white, left);
@@ -219,7 +214,7 @@ static __device__ __forceinline__ void make_guess(const time_job &j, tile<C> &t,
                                                   const fetched &f, guessed<C> ret[CELLS])
 {
     __syncthreads();
-    put_clamped<C>(t, f);
+    put_clamped<C>(j, t, f);
     __syncthreads();
     add_columns<C>(t);
     __syncthreads();

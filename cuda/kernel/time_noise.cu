@@ -1,11 +1,11 @@
-/* How much noise there is: engine/time/noise_blocks.h and filter/noise.h.
+/* How much noise there is: engine/time/noise_blocks.h, filter/noise.h and filter/tint.h.
  *
  * DESIGN. A thread block has the next eight blocks of 16x16 that are counted in a row. Its
  * threads fetch eight pixels each of both pictures, chroma repeated, to shared memory; then each
  * warp has a block. What is linear or quadratic there is one product of a matrix of bytes with
  * itself: its rows are the components of both pictures, ones, and the place. Sums weighed 1 3 3 1
  * go the same way, as low and high bytes. All sums are exact. Then a thread block follows the noise
- * from the counts and fills the tables of the frame. */
+ * from the counts and fills the tables of the frame, and another one finds the light's colour. */
 #include "cuda/kernel/bilateral.h"
 #include "cuda/kernel/time_device.cuh"
 
@@ -261,6 +261,7 @@ static __device__ __forceinline__ int bin_of(double variance)
 }
 
 #include "cuda/kernel/time_follow.cuh"
+#include "cuda/kernel/time_tint.cuh"
 
 /* Keeps the thread's pixels of both pictures, @now from (@x, @y) on, in column @to. */
 template <int C>
@@ -287,20 +288,32 @@ template <int C> static __device__ __forceinline__ void gather(const time_job &j
     spread<C>(j, b, warp, lane);
 }
 
-/* noise_count(); returns whether what is left in means is to be counted, too. */
-static __device__ __forceinline__ bool count(const time_job &j, int64_t still, int64_t moved,
-                                             int luma)
+/* noise_count() of block @k, whose sums have the place @at; returns whether what is left in means
+ * is to be counted, too. */
+template <int C>
+static __device__ __forceinline__ bool count(const time_job &j, const shared_blocks &b, int k,
+                                             time_sums &at)
 {
-    const int c = noise_class(luma);
+    const int *const sums = b.product[k][0][ONES];
+    const int c = noise_class(sums[NOW] / (SIDE * SIDE));
+    const int64_t still = b.still[k], moved = b.left[k][0];
     const double own = double(still) / (85.0 * 65536.0 * FORM);
     const double between = double(moved) / (2.0 * 65536.0 * FORM);
-    const int bin = bin_of(between); /* noise_is_quiet() */
+    const int bin = bin_of(between), known = bin_of(j.noise->variance[c]);
+    const time_sums before = at;
 
     atomicAdd(&j.noise->blocks[c][bin_of(j.goes_on ? fmin(own, between) : own)], 1u);
-    if (j.goes_on && still <= 85 * moved)
+#pragma unroll
+    for (int i = 0; i < C; i++)
+        at.of[i] = sums[NOW + i];
+    if (!j.goes_on)
+        return false;
+    if (still <= 85 * moved)
         atomicAdd(&j.noise->flat[c], 1u);
-    return j.goes_on && c < NOISE_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 &&
-           bin <= bin_of(j.noise->variance[c]);
+    if (C > 1)
+        vote<C>(j, SIDE * SIDE, c, sums + NOW, sums + BEFORE, before.of, bin, known);
+    /* noise_is_quiet() */
+    return c < NOISE_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 && bin <= known;
 }
 
 /* Adds what is left of the @quiet blocks: a bit for each, and a thread for each sum. */
@@ -340,19 +353,24 @@ template <int C> static __global__ void __launch_bounds__(32 * WARPS, 4) measure
     __syncthreads();
     static_assert(TIME_LEFT == WARPS, "a thread for each block, and then for each sum");
     if (i < WARPS) {
-        const bool counts = first + i * step < columns && is_new(j);
-        const bool quiet = counts && count(j, b.still[i], b.left[i][0],
-                                           b.product[i][0][ONES][NOW] / (SIDE * SIDE));
+        const int column = first + i * step;
+        const bool counts = column < columns && is_new(j);
+        const bool quiet =
+            counts && count<C>(j, b, i, j.sums[blockIdx.y * (j.shape.width / SIDE) + column]);
 
         count_left(j, b, __ballot_sync((1u << WARPS) - 1, quiet));
     }
 }
 
-/* Has the next kernel begin at once: all before measure() is done then. */
+/* Has the next kernel begin at once: all before measure() is done then. Of its two thread blocks
+ * one follows the noise, the other finds how the light changes its colour. */
 static __global__ void __launch_bounds__(32 * FOLLOW_WARPS) follow(const time_job j)
 {
     let_next_start();
-    time_follow_noise(j);
+    if (blockIdx.x == 0)
+        time_follow_noise(j);
+    else
+        time_find_tint(j);
 }
 
 extern "C" int time_measure(const time_job *j, cudaStream_t stream)
@@ -364,6 +382,6 @@ extern "C" int time_measure(const time_job *j, cudaStream_t stream)
     cudaError_t status = start_early(kernel, grid, 32 * WARPS, 0, stream, *j);
 
     if (status == cudaSuccess)
-        status = start_early(follow, 1, 32 * FOLLOW_WARPS, 0, stream, *j);
+        status = start_early(follow, 2, 32 * FOLLOW_WARPS, 0, stream, *j);
     return bilateral_errno(status);
 }

@@ -27,7 +27,7 @@
 #define BLOCKS 32 /* of a tile: a warp */
 #define ALL 0xffffffffu
 
-/* E, clamped; then what D is the mean of, and rho times that with what |e|^2 has more than |E|^2.
+/* E, clamped; then what D is the mean of, and rho times that with what |e|^2 has more than |A|^2.
  */
 template <int C> union terms {
     float e[C][E_HIGH][E_WIDE];
@@ -200,7 +200,24 @@ static __device__ __forceinline__ float within(float v, float most)
     return fminf(fmaxf(v, -most), most);
 }
 
-template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, const fetched &f)
+/* A component of a colour less its @zero. */
+static __device__ __forceinline__ float colour_above(uint32_t colour, int component, float zero)
+{
+    const uint32_t mantissa = __byte_perm(colour, 0x4b000000, LOW_BYTE + uint32_t(component));
+
+    return __uint_as_float(mantissa) - (8388608.0f + zero);
+}
+
+/* What a change of the light's colour adds to the chroma of a cell. */
+template <int C>
+static __device__ __forceinline__ float tint_of(const time_job &j, const tile<C> &t,
+                                                uint32_t colour, int component)
+{
+    return component ? t.bounds.tint[component - 1] * colour_above(colour, 0, j.zero[0]) : 0.0f;
+}
+
+template <int C>
+static __device__ __forceinline__ void put_clamped(const time_job &j, tile<C> &t, const fetched &f)
 {
     const int x = e_column();
 
@@ -208,11 +225,12 @@ template <int C> static __device__ __forceinline__ void put_clamped(tile<C> &t, 
     for (int k = 0; k < E_LOADS && has_e(); k++) {
         const float e[3] = {f.cell[k].x, f.cell[k].y, f.cell[k].z};
         const int y = e_row(k);
-        const float nu = t.nu[t.colour[y][x] & 255];
+        const uint32_t colour = t.colour[y][x];
+        const float nu = t.nu[colour & 255];
 
 #pragma unroll
         for (int c = 0; c < C; c++)
-            t.of.e[c][y][x] = within(e[c], c ? nu : 3.5f * nu);
+            t.of.e[c][y][x] = within(e[c] - tint_of(j, t, colour, c), c ? nu : 3.5f * nu);
     }
 }
 

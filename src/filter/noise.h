@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "filter/noise_follow.h"
+#include "filter/tint.h"
 
 #define NOISE_BINS 320  /* of variance, 16 to an octave */
 #define NOISE_LOWEST -6 /* the first bin begins at 2^NOISE_LOWEST */
@@ -47,6 +48,7 @@ struct noise_sums {
      * of its means of 4x4 pixels, weighed 1 3 3 1 both ways, and the covariances of these means, as
      * integers. None in a first picture. */
     int64_t moved, left, covariance[NOISE_PAIRS];
+    struct tint_sums tint;
 };
 
 struct noise {

@@ -5,8 +5,8 @@
 
 #include "filter/noise_follow.h"
 
-const char *const clip_contents[CONTENT_N] = {"still", "pan",   "object", "light", "image",
-                                              "shake", "stage", "drawn",  "beside"};
+const char *const clip_contents[CONTENT_N] = {"still", "pan",   "object", "light", "tint",
+                                              "image", "shake", "stage",  "drawn", "beside"};
 
 static double draw_noise(uint64_t *seed, double sigma)
 {
@@ -25,6 +25,19 @@ static double texture(double x, double y, int component)
     return 120.0 + 20.0 * component +
            k * (45.0 * sin(0.23 * x + 0.11 * y + component) + 35.0 * sin(0.61 * y - 0.17 * x) +
                 12.0 * sin(1.3 * x + 0.9 * y));
+}
+
+/* A texture with something that moves, in light that changes its colour. */
+static double tinted(const struct clip *c, int t, int component, double x, double y)
+{
+    static const double tint[3][3] = {{0.0, 0.0, 0.0}, {-0.1, 0.12, -0.08}, {0.05, -0.03, 0.2}};
+    const double left = c->shape.width / 4.0 + t * c->speed[0];
+    const double dark = c->shape.colour.range == COLOUR_LIMITED ? 16.0 : 0.0;
+    const double own = x > left && x < left + 20.0 ? 40.0 : 0.0;
+    const double luma = texture(x, y, 0) - own - dark;
+    const double level = component ? texture(x, y, component) + own : luma + dark;
+
+    return level + tint[t / 3 % 3][component] * luma;
 }
 
 static double level_at(const struct clip *c, int t, int component, double x, double y)
@@ -51,6 +64,8 @@ static double level_at(const struct clip *c, int t, int component, double x, dou
         return 100.0 + (component ? 0.0 : 8.0 * (((int)x + (int)y + t) % 2));
     case CONTENT_LIGHT:
         return dark + (texture(x, y, component) - dark) * (1.0 + 0.02 * t);
+    case CONTENT_TINT:
+        return tinted(c, t, component, x, y);
     default:
         return texture(x, y, component);
     }

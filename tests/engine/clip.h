@@ -12,6 +12,7 @@ enum content {
     CONTENT_PAN,    /* all moves, by parts of a pixel */
     CONTENT_OBJECT, /* something moves over what stands */
     CONTENT_LIGHT,  /* a lamp gets brighter */
+    CONTENT_TINT,   /* it gets another colour every third frame, and something moves */
     CONTENT_IMAGE,  /* another picture of tests/lib/images.h each time: cuts */
     CONTENT_SHAKE,  /* one of these pictures, moved to and fro by whole samples */
     CONTENT_STAGE,  /* something moves before black, or white: few blocks tell the noise */

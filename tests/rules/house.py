@@ -71,7 +71,7 @@ PURE = ("src/filter/*.[ch] src/base/retry.[ch] src/base/flips.[ch] src/source/bu
         "<stdbool.h> <stddef.h> <stdint.h> <stdlib.h> <string.h> <math.h>")
 
 # What CPU and GPU both compile.
-BOTH = "src/filter/noise_follow.h src/filter/mean_count.h "
+BOTH = "src/filter/noise_follow.h src/filter/tint.h src/filter/mean_count.h "
 
 # Files, and all that they may see. C without a declaration does not compile, so a pure part has
 # no way to a clock or a file.

@@ -17,6 +17,7 @@ struct average {
     bool has_past;
     struct motion_search *search;
     struct noise noise;
+    struct tint tint; /* of the newest frame */
     struct field nu2;
     struct guess still, moved; /* P_0 and P_1 */
     struct field f;            /* of the mix */
@@ -169,6 +170,7 @@ static void count_noise(struct average *a, const struct frame *x,
 
     noise_gather(&sums, &a->noise, x, a->has_past ? &a->x : NULL, vectors);
     noise_update(&a->noise, &sums, compared);
+    a->tint = tint_find(&sums.tint);
 }
 
 /* f of the pixels of a cell. */
@@ -214,8 +216,10 @@ static double predicted(const struct average *a, int c, int x, int y)
     const double still = *field_at(&a->still.p[c], x, y);
     const double p = still + *field_at(&a->f, cx, cy) * (*field_at(&a->moved.p[c], x, y) - still);
     const double l = *field_at(&a->still.l[c], cx, cy), h = *field_at(&a->still.part, cx, cy);
+    const double t = c == 1 ? a->tint.u : a->tint.v;
+    const int luma = guess_brightness(&a->x, cx, cy) - colour_zero(a->x.colour, 0);
 
-    return c ? p + l + h / (1.0 - h) * (p - colour_zero(a->x.colour, c)) : p + l;
+    return c ? p + l + t * luma + h / (1.0 - h) * (p - colour_zero(a->x.colour, c)) : p + l;
 }
 
 static void average_in(struct average *a, struct stored *now)
@@ -277,7 +281,8 @@ int average_add(struct average *a, const struct frame *x, int frames, bool searc
     frame_copy(&a->x, x);
     spread_noise(a);
     if (a->has_past && frames > 1) {
-        struct guess_input in = {.x = &a->x, .before = before, .noise = &a->noise, .nu2 = &a->nu2};
+        struct guess_input in = {
+            .x = &a->x, .before = before, .noise = &a->noise, .tint = a->tint, .nu2 = &a->nu2};
 
         guess_make(&a->still, &in);
         in.vectors = vectors;

@@ -154,7 +154,7 @@ static void subtract(struct guess *g, const struct guess_input *in)
             }
 }
 
-/* E of a cell, from samples of e around it. */
+/* A of a cell, from samples of e around it. */
 static double mean_around(const struct field *e, int cx, int cy)
 {
     static const double weight[4] = {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8};
@@ -193,16 +193,16 @@ static void misfit(struct field *f, const struct guess_input *in)
             *field_at(f, x, y) /= *field_at(in->nu2, x, y);
 }
 
-/* E, and of R what D is not. */
+/* A, and of R what D is not. */
 static void gather_cells(struct guess *g, const struct guess_input *in)
 {
     for (int y = 0; y < g->r.height; y++)
         for (int x = 0; x < g->r.width; x++) {
-            double e[3];
+            double a[3];
 
             for (int i = 0; i < 3; i++)
-                *field_at(&g->mean[i], x, y) = e[i] = mean_around(&g->e[i], x, y);
-            *field_at(&g->r, x, y) = mean_square(g, x, y) - squared(e);
+                *field_at(&g->mean[i], x, y) = a[i] = mean_around(&g->e[i], x, y);
+            *field_at(&g->r, x, y) = mean_square(g, x, y) - squared(a);
         }
     misfit(&g->r, in);
 }
@@ -252,6 +252,16 @@ static double colour_of(const struct frame *f, int component, int cx, int cy)
     if (!component)
         return guess_brightness(f, cx, cy) - zero;
     return frame_byte(f, component, 2 * cx >> info->hshift, 2 * cy >> info->vshift) - zero;
+}
+
+/* E */
+static void take_tint(struct guess *g, const struct guess_input *in)
+{
+    for (int y = 0; y < g->m.height; y++)
+        for (int x = 0; x < g->m.width; x++) {
+            *field_at(&g->mean[1], x, y) -= in->tint.u * colour_of(in->x, 0, x, y);
+            *field_at(&g->mean[2], x, y) -= in->tint.v * colour_of(in->x, 0, x, y);
+        }
 }
 
 /* The means of those around each cell. */
@@ -355,6 +365,7 @@ void guess_make(struct guess *g, const struct guess_input *in)
     predict(g, in);
     subtract(g, in);
     gather_cells(g, in);
+    take_tint(g, in);
     find_light(g, in);
     compare(g, in);
     for (int y = 0; y < g->m.height; y++)

@@ -13,7 +13,7 @@ struct guess {
     struct field e[3]; /* for each luma sample */
     /* For each cell: */
     struct field m;       /* how many frames P is the mean of */
-    struct field mean[3]; /* E */
+    struct field mean[3]; /* A, then E */
     struct field l[3];    /* C, then L */
     struct field part;    /* h */
     struct field box[3];  /* box7 of y - K and of c - K */
@@ -27,6 +27,7 @@ struct guess_input {
     const struct stored *before;
     const struct motion_vector *vectors; /* along which the guess is made; NULL: nothing moved */
     const struct noise *noise;
+    struct tint tint;
     const struct field *nu2; /* with a level of luma as the unit */
 };
 

@@ -27,6 +27,8 @@ struct noise_form noise_form_of(const struct frame *f)
                 sum += m[k][i] * m[k][j];
             form.q[i][j] = (int64_t)floor(sum * NOISE_FORM_SCALE + 0.5);
         }
+    for (int c = 0; c < form.components; c++)
+        form.zero[c] = colour_zero(f->colour, c);
     return form;
 }
 
@@ -135,9 +137,28 @@ static void count_left(struct noise_sums *sums, const struct noise_form *f, int6
             *to++ += f->q[0][0] * (n * smoothed->ss[i][j] - smoothed->s[i] * smoothed->s[j]);
 }
 
+static void count_tint(struct tint_sums *sums, const struct noise_form *f, int class, bool alike,
+                       const struct noise_moments *still, const struct noise_moments *moved,
+                       const struct noise_moments *before)
+{
+    const int64_t n = SIDE * SIDE, y = still->s[0] - n * f->zero[0];
+
+    if (!tint_is_lit(class, y, (int)n))
+        return;
+    sums->all += (uint64_t)(y / n);
+    for (int i = 1; i < f->components && alike; i++) {
+        const int64_t c = still->s[i] - n * f->zero[i];
+        const int followed = tint_bin(y, moved->s[0], c, moved->s[i]);
+        const int in_place = tint_bin(y, still->s[0] - before->s[0], c, still->s[i] - before->s[i]);
+
+        sums->votes[TINT_FOLLOWED][i - 1][followed] += (uint32_t)(y / n);
+        sums->votes[TINT_IN_PLACE][i - 1][in_place] += (uint32_t)(y / n);
+    }
+}
+
 void noise_count(struct noise_sums *sums, const struct noise *known, const struct noise_form *f,
                  const struct noise_moments *still, const struct noise_moments *moved,
-                 const struct noise_moments *smoothed)
+                 const struct noise_moments *smoothed, const struct noise_moments *before)
 {
     const int class = noise_class((int)(still->s[0] / (SIDE * SIDE)));
     const int64_t own = spread(f, still, SIDE * SIDE, true);
@@ -152,6 +173,10 @@ void noise_count(struct noise_sums *sums, const struct noise *known, const struc
     sums->blocks[class][noise_bin(variance)]++;
     if (moved && noise_is_quiet(known, class, noise_bin(between)))
         count_left(sums, f, apart, smoothed);
+    if (moved)
+        count_tint(&sums->tint, f, class,
+                   tint_is_alike(noise_bin(between), noise_bin(known->variance[class])), still,
+                   moved, before);
 }
 
 static void gather_block(struct noise_sums *sums, const struct noise *known,
@@ -160,17 +185,20 @@ static void gather_block(struct noise_sums *sums, const struct noise *known,
                          int y0)
 {
     struct block b = {0}, smoothed = {0};
-    struct noise_moments still, moved, left;
+    struct noise_moments still, moved, left, there;
 
     load(&b, now, f->components, x0, y0);
     still = moments_of(&b, f->components, SIDE);
     if (before) {
+        load(&b, before, f->components, x0, y0);
+        there = moments_of(&b, f->components, SIDE);
         load_moved(&b, now, before, vectors, f->components, x0, y0);
         moved = moments_of(&b, f->components, SIDE);
         smooth(&smoothed, &b, f->components);
         left = moments_of(&smoothed, f->components, INNER);
     }
-    noise_count(sums, known, f, &still, before ? &moved : NULL, before ? &left : NULL);
+    noise_count(sums, known, f, &still, before ? &moved : NULL, before ? &left : NULL,
+                before ? &there : NULL);
 }
 
 void noise_gather(struct noise_sums *sums, const struct noise *known, const struct frame *now,

@@ -14,6 +14,7 @@
  * the block is flat. What E of average.h leaves of `moved` is measured over the 6x6 cells whose
  * neighbours are in the block, where noise_is_quiet(): n^2 times its covariances, of 64 E, and
  * times Q_YY, so that what they are a part of is as large as with a level of luma as the unit.
+ * Blocks also vote on how the light changes its colour (tint.h), by their S.
  * Blocks that reach past the edge are left out, and of a large picture all but one in noise_step()
  * of them: at 1920x1080 the estimate stays within 1.4 % of that of all blocks (white, smoothed and
  * uneven noise of deviations 1 to 20, 2026-11-28). */
@@ -52,10 +53,10 @@ static inline int noise_n_blocks(int width, int height)
     return n;
 }
 
-/* M^T M, the quadratic form of colour distances, in integers. */
+/* M^T M, the quadratic form of colour distances, in integers, and colour_zero(). */
 struct noise_form {
     int64_t q[3][3];
-    int components;
+    int components, zero[3];
 };
 
 struct noise_form noise_form_of(const struct frame *f);
@@ -65,11 +66,12 @@ struct noise_moments {
     int64_t s[3], a[3], b[3], ss[3][3];
 };
 
-/* Counts one block: of x_t itself, moved, and 64 times E of that over the 6x6 cells inside. A first
- * picture has only the first (the others NULL). @known before this picture. */
+/* Counts one block: of x_t itself, moved, 64 times E of that over the 6x6 cells inside, and of
+ * x_{t-1} in the same place, of which S is enough. A first picture has only the first (the others
+ * NULL). @known before this picture. */
 void noise_count(struct noise_sums *sums, const struct noise *known, const struct noise_form *f,
                  const struct noise_moments *still, const struct noise_moments *moved,
-                 const struct noise_moments *smoothed);
+                 const struct noise_moments *smoothed, const struct noise_moments *before);
 
 /* Eighths of a luma sample to luma samples that are whole samples of a component of which
  * 1 << @shift share one. */

@@ -36,13 +36,21 @@ static int texture(int x, int y)
 
 double film_clean(const struct film *f, int c, int x, int y)
 {
+    const struct format_info *info = &format_table[f->frame.format];
     const int zero = colour_zero(f->frame.colour, c);
     const int from = x + 100 - f->right; /* above 0, for divisions */
     const int stripe = zero + (from / 8 % 2 ? f->stripes : -f->stripes);
     const int shade = 50 + from / 2 + y / 3 + (f->right && !c ? texture(from, y) : 0);
     const int level = c == 1 && f->stripes ? stripe : shade;
+    double ret = zero + (level - zero) * (1.0 + f->brighter / 100.0);
 
-    return zero + (level - zero) * (1.0 + f->brighter / 100.0) + (c == 1 ? f->bluer : 0);
+    if (c == 1)
+        ret += f->bluer;
+    if (c == 1 && f->tint)
+        ret += f->tint / 100.0 *
+               (film_clean(f, 0, x << info->hshift, y << info->vshift) -
+                colour_zero(f->frame.colour, 0));
+    return ret;
 }
 
 void film_paint_component(struct film *f, int c, int noise, int light)

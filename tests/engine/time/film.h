@@ -17,6 +17,7 @@ struct film {
     int frames;          /* of the mean, at most */
     bool no_search;      /* for motion */
     int brighter, bluer; /* light by this many percent, and U by this many levels */
+    int tint;            /* U by this many percent of luma */
     int stripes;         /* how far U of stripes is from neutral, if not 0 */
     int right;           /* how far all has moved; if not 0, luma has a texture, too */
 };

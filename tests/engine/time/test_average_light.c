@@ -199,6 +199,45 @@ static void test_colour_of_light(void **state)
     film_close(&f);
 }
 
+/* Nor where it gets another colour all over the picture at once, and brighter or darker, too. */
+static void test_light_of_another_shot(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        static const enum frame_format formats[3] = {FRAME_I444, FRAME_YUYV, FRAME_I420};
+        struct film f;
+
+        film_open(&f, formats[i % 3], 16);
+        f.no_search = i < 3;
+        f.right = i < 3 ? 0 : 1; /* something that can be followed */
+        film_run(&f, 16);
+        f.tint = i % 2 ? 15 : -15;
+        f.brighter = i % 3 * 6 - 6;
+        film_paint(&f, 6, 0);
+        film_add(&f);
+        assert_in_range(10 * film_count(&f), 80, 160);
+        assert_true(film_rms(&f, 1, 0) < 2.0); /* 3.7 in a raw frame */
+        film_close(&f);
+    }
+}
+
+/* Another scene is no light, even if it is bluer all over. */
+static void test_cut_to_another_colour(void **state)
+{
+    struct film f;
+
+    (void)state;
+    film_open(&f, FRAME_I444, 16);
+    f.right = 1;
+    film_run(&f, 16);
+    f.right = 61;
+    f.tint = 15;
+    film_paint(&f, 6, 0);
+    film_add(&f);
+    assert_in_range(10 * film_count(&f), 10, 40);
+    film_close(&f);
+}
+
 /* Something as bright as what it covers moves on, below blotches: how much of its colour is left.
  */
 static void test_colour_alone_moves(void **state)
@@ -226,10 +265,11 @@ static void test_colour_alone_moves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_light_is_followed),    cmocka_unit_test(test_light_that_jumps),
-        cmocka_unit_test(test_smooth_noise),         cmocka_unit_test(test_light_without_noise),
-        cmocka_unit_test(test_colours_follow_light), cmocka_unit_test(test_stripes_that_flicker),
-        cmocka_unit_test(test_light_on_what_moves),  cmocka_unit_test(test_colour_of_light),
+        cmocka_unit_test(test_light_is_followed),     cmocka_unit_test(test_light_that_jumps),
+        cmocka_unit_test(test_smooth_noise),          cmocka_unit_test(test_light_without_noise),
+        cmocka_unit_test(test_colours_follow_light),  cmocka_unit_test(test_stripes_that_flicker),
+        cmocka_unit_test(test_light_on_what_moves),   cmocka_unit_test(test_colour_of_light),
+        cmocka_unit_test(test_light_of_another_shot), cmocka_unit_test(test_cut_to_another_colour),
         cmocka_unit_test(test_colour_alone_moves),
     };
 

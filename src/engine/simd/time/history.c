@@ -26,6 +26,7 @@ struct history {
     struct noise_sums *sums;
     struct past past;
     struct noise noise;
+    struct tint tint; /* of the newest frame */
     /* All that has the size of the picture: */
     struct frame shape;                        /* as frames come in */
     struct frame raw[FILTER_MAX_WINDOW + 1];   /* in planes, the newest first; one is spare */
@@ -219,6 +220,7 @@ static void add_sums(struct noise_sums *to, const struct noise_sums *from)
     to->left += from->left;
     for (int i = 0; i < NOISE_PAIRS; i++)
         to->covariance[i] += from->covariance[i];
+    tint_add(&to->tint, &from->tint);
 }
 
 static void gather_noise(struct history *h, const struct frame *before,
@@ -234,6 +236,7 @@ static void gather_noise(struct history *h, const struct frame *before,
     for (int i = 1; i < h->n_threads; i++)
         add_sums(&h->sums[0], &h->sums[i]);
     noise_update(&h->noise, &h->sums[0], compared);
+    h->tint = tint_find(&h->sums[0].tint);
 }
 
 /* Samples in stored steps. */
@@ -329,6 +332,7 @@ static void fill_job(struct history *h, const struct filter *f, const struct mot
         .in_chroma = noise_chroma_light(n->left, n->share),
         .neutral = {colour_zero(h->in->colour, 0), colour_zero(h->in->colour, 1),
                     colour_zero(h->in->colour, 2)},
+        .tint = {0.0F, (float)h->tint.u, (float)h->tint.v},
         .slack = noise_slack((float)n->share),
         .frames = f->temporal,
     };

@@ -57,7 +57,7 @@ struct mean_guess {
     uint64_t summed;                       /* the tiles of which `sum` was made for the row above */
     MEAN_SAMPLE_LINE(int16_t, away[3][4]); /* x - P in 1/128 */
     MEAN_CELL_LINE(float, across[3][4]);   /* the same, 4 columns weighed 1 3 3 1 */
-    MEAN_CELL_LINE(float, rest[8]); /* the sum of |e|^2 - |E|^2 over a cell's samples, 3 columns */
+    MEAN_CELL_LINE(float, rest[8]); /* the sum of |e|^2 - |A|^2 over a cell's samples, 3 columns */
     MEAN_CELL_LINE(float, mean[4][3]);      /* E */
     MEAN_CELL_LINE(int16_t, clamped[8][3]); /* E, clamped, in 1/128 */
     MEAN_CELL_LINE(int32_t, sum[3]);        /* over 7 rows of `clamped` */
@@ -116,6 +116,7 @@ struct mean_job {
     float variance[256];                 /* nu2 by brightness */
     float share;                         /* rho */
     float in_luma, in_chroma;            /* T */
+    float tint[3];                       /* t; of luma 0 */
     int neutral[3];                      /* K */
     float slack;                         /* s where there is no fraction */
     int frames;

@@ -1,5 +1,5 @@
 #pragma once
-/* From the samples of a frame and of a guess to cells: E, and what |e|^2 has more than that. */
+/* From the samples of a frame and of a guess to cells: E, and what |e|^2 has more than |A|^2. */
 #include <math.h>
 
 #include "engine/simd/time/mean_predict.h"
@@ -154,7 +154,7 @@ static inline struct mean_rows4 mean_rows4(const struct mean_job *j, int compone
     return ret;
 }
 
-/* E of one component, from rows weighed 1 3 3 1 in 1/8192. The sums are exact. */
+/* A of one component, from rows weighed 1 3 3 1 in 1/8192. The sums are exact. */
 MEAN_INLINE void mean_down(float *restrict to, float (*ring)[MEAN_LINE], struct mean_rows4 rows,
                            struct mean_parts tiles)
 {
@@ -221,7 +221,7 @@ MEAN_INLINE void mean_box3(float *restrict to, const float *from, struct mean_pa
     MEAN_COLUMNS(tiles) to[i] = (from[i - 1] + from[i + 1]) + from[i];
 }
 
-/* Less |E|^2 of a cell for each of its samples. */
+/* Less |A|^2 of a cell for each of its samples. */
 MEAN_INLINE void mean_take_squares(float *restrict square, float (*mean)[MEAN_LINE], int components,
                                    struct mean_parts tiles)
 {
@@ -284,6 +284,15 @@ MEAN_INLINE void mean_clamp(int16_t *restrict to, const float *restrict e, const
     }
 }
 
+/* What a change of the light's colour adds; @luma: y - K. */
+MEAN_INLINE void mean_add_tint(float *restrict to, float tint, const int16_t *restrict luma,
+                               struct mean_parts tiles)
+{
+    if (tint == 0.0F)
+        return;
+    MEAN_COLUMNS(tiles) to[i] += tint * (float)luma[i];
+}
+
 /* E, clamped too, and what |e|^2 has more, of a row of cells. */
 MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g, int row,
                                  struct mean_parts tiles)
@@ -309,6 +318,8 @@ MEAN_INLINE void mean_make_cells(const struct mean_job *j, struct mean_guess *g,
     mean_take_squares(square, mean, components, tiles);
     mean_pad_cells(j, square, 1);
     mean_box3(g->rest[row & 7], square, tiles);
+    for (int c = 1; c < components; c++)
+        mean_add_tint(mean[c], -j->tint[c], j->scratch->colour[row & 7][0], tiles);
     for (int c = 0; c < components; c++)
         mean_clamp(g->clamped[row & 7][c], mean[c], j->scratch->nu[row & 15], c ? 1.0F : 3.5F,
                    tiles);

@@ -186,6 +186,8 @@ MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, i
         mean_take_tint(light[1], light[2], j->in_chroma, part, w->around[1], w->around[2],
                        w->nu[row & 15], m, tiles);
         mean_misfit(fit, j->white, mean, light[0], part, u, v, tiles);
+        for (int c = 1; c < 3; c++)
+            mean_add_tint(light[c], j->tint[c], w->colour[row & 7][0], tiles);
     } else {
         mean_misfit_grey(fit, j->white.y, mean[0], light[0], tiles);
     }

@@ -35,6 +35,15 @@ NOISE_STEP void noise_copy(uint8_t *to, int pitch, const uint8_t *from, size_t s
         noise_copy_rows(to, pitch, from, stride, 4, height);
 }
 
+NOISE_STEP int noise_add_up(const struct noise_bytes *from, int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += from->at[i];
+    return sum;
+}
+
 static inline const uint8_t *noise_at(const struct frame *f, int component,
                                       const struct noise_shape *shape, int x0, int y0)
 {
@@ -91,9 +100,9 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
                             struct noise_sums *sums, int x0, int y0)
 {
     const int components = format_table[j->now->format].components > 1 ? 3 : 1;
-    struct noise_bytes now[3], before[3];
+    struct noise_bytes now[3], before[3], there;
     struct noise_samples c[3];
-    struct noise_moments still, moved, left;
+    struct noise_moments still, moved, left, in_place;
     struct motion_vector v[4];
 
     noise_vectors(v, j, x0, y0);
@@ -102,17 +111,21 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
 
         noise_copy(now[i].at, p->width, noise_at(j->now, i, p, x0, y0), j->now->stride[i], p->width,
                    p->height);
-        if (j->before)
-            noise_before(&before[i], j->before, i, p, v, x0, y0);
+        if (!j->before)
+            continue;
+        noise_before(&before[i], j->before, i, p, v, x0, y0);
+        noise_copy(there.at, p->width, noise_at(j->before, i, p, x0, y0), j->before->stride[i],
+                   p->width, p->height);
+        in_place.s[i] = p->pixels * noise_add_up(&there, p->n);
     }
     noise_sum_all(&still, c, now, NULL, shape, components);
     if (!j->before) {
-        noise_count(sums, j->known, &j->form, &still, NULL, NULL);
+        noise_count(sums, j->known, &j->form, &still, NULL, NULL, NULL);
         return;
     }
     noise_sum_all(&moved, c, now, before, shape, components);
     noise_left(&left, c, shape, components);
-    noise_count(sums, j->known, &j->form, &still, &moved, &left);
+    noise_count(sums, j->known, &j->form, &still, &moved, &left, &in_place);
 }
 
 static inline void noise_row(const struct noise_job *j, struct noise_sums *sums, int row)
