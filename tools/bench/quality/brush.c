@@ -64,3 +64,16 @@ double box(double x, double y, double w, double h)
 
     return fmin(fmax(fmin(dx, dy) + 0.5, 0.0), 1.0);
 }
+
+struct rgb head(struct rgb c, double x, double y)
+{
+    const double grain = 4.0 * rough(x, y, 12, 3, 7);
+
+    c = blend(c, colour(45, 60, 95), ellipse(x, y - 190, 150, 120));
+    c = blend(c, lit(colour(50, 35, 25), 12.0 * value(x * 3.0, y, 6, 5)),
+              ellipse(x, y + 25, 72, 88));
+    c = blend(c, lit(colour(205, 160, 135), grain), ellipse(x, y, 58, 76));
+    c = blend(c, colour(60, 40, 35), ellipse(x - 22, y + 8, 9, 5));
+    c = blend(c, colour(60, 40, 35), ellipse(x + 22, y + 8, 9, 5));
+    return blend(c, colour(150, 70, 70), ellipse(x, y - 40, 20, 6));
+}

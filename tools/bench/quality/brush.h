@@ -20,3 +20,6 @@ struct rgb blend(struct rgb a, struct rgb b, double part);
 /* Around 0, 0: 1 inside, 0 outside, soft over a pixel or two. */
 double ellipse(double x, double y, double rx, double ry);
 double box(double x, double y, double w, double h);
+
+/* A head and shoulders about 0, 0 over @c. */
+struct rgb head(struct rgb c, double x, double y);
