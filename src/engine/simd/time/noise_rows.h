@@ -35,15 +35,6 @@ NOISE_STEP void noise_copy(uint8_t *to, int pitch, const uint8_t *from, size_t s
         noise_copy_rows(to, pitch, from, stride, 4, height);
 }
 
-NOISE_STEP int noise_add_up(const struct noise_bytes *from, int n)
-{
-    int sum = 0;
-
-    for (int i = 0; i < n; i++)
-        sum += from->at[i];
-    return sum;
-}
-
 static inline const uint8_t *noise_at(const struct frame *f, int component,
                                       const struct noise_shape *shape, int x0, int y0)
 {
@@ -95,12 +86,36 @@ static inline void noise_vectors(struct motion_vector ret[4], const struct noise
                      : (struct motion_vector){0, 0};
 }
 
+/* Whether all of @v lead to the block's own place. */
+static inline bool noise_stays(const struct motion_vector v[4], const struct noise_shape *shape)
+{
+    bool stays = true;
+
+    for (int k = 0; k < 4; k++)
+        stays = stays && !noise_whole(v[k].x, shape->hshift) && !noise_whole(v[k].y, shape->vshift);
+    return stays;
+}
+
+/* S of one component of a block. */
+static inline int noise_sum_in_place(const struct frame *f, int component,
+                                     const struct noise_shape *shape, int x0, int y0)
+{
+    struct noise_bytes there;
+    int sum = 0;
+
+    noise_copy(there.at, shape->width, noise_at(f, component, shape, x0, y0), f->stride[component],
+               shape->width, shape->height);
+    for (int i = 0; i < shape->n; i++)
+        sum += there.at[i];
+    return shape->pixels * sum;
+}
+
 /* @shape: of luma and of chroma. */
 NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape shape[2],
                             struct noise_sums *sums, int x0, int y0)
 {
     const int components = format_table[j->now->format].components > 1 ? 3 : 1;
-    struct noise_bytes now[3], before[3], there;
+    struct noise_bytes now[3], before[3];
     struct noise_samples c[3];
     struct noise_moments still, moved, left, in_place;
     struct motion_vector v[4];
@@ -111,12 +126,8 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
 
         noise_copy(now[i].at, p->width, noise_at(j->now, i, p, x0, y0), j->now->stride[i], p->width,
                    p->height);
-        if (!j->before)
-            continue;
-        noise_before(&before[i], j->before, i, p, v, x0, y0);
-        noise_copy(there.at, p->width, noise_at(j->before, i, p, x0, y0), j->before->stride[i],
-                   p->width, p->height);
-        in_place.s[i] = p->pixels * noise_add_up(&there, p->n);
+        if (j->before)
+            noise_before(&before[i], j->before, i, p, v, x0, y0);
     }
     noise_sum_all(&still, c, now, NULL, shape, components);
     if (!j->before) {
@@ -125,6 +136,10 @@ NOISE_STEP void noise_block(const struct noise_job *j, const struct noise_shape 
     }
     noise_sum_all(&moved, c, now, before, shape, components);
     noise_left(&left, c, shape, components);
+    for (int i = 0; i < components; i++)
+        in_place.s[i] = noise_stays(v, &shape[i > 0])
+                            ? still.s[i] - moved.s[i]
+                            : noise_sum_in_place(j->before, i, &shape[i > 0], x0, y0);
     noise_count(sums, j->known, &j->form, &still, &moved, &left, &in_place);
 }
 
