@@ -20,19 +20,25 @@
  *      m_1 = n at the nearest cell, 0 outside of the picture, at most 8 if v has a fraction.
  *      Where v = 0, P_1 = P_0. base = 1 + 1 / max(m, 1/2).
  *   2. Compare: e = x - P for each luma sample, A of a cell is the mean of the 4x4 around, weighed
- *      1 3 3 1 both ways. A change of the light's colour all over the picture is no difference; t
- * of U and V, or of B' and R', is what tint_find() tells of it, 0 in most frames: E   = A of luma,
- * A - t (y - K) of chroma; y: the rounded mean luma of x in a cell, K: colour_zero() Nor is what
- * changes slowly place by place. It is a gain of luma and chroma alike, and where the light has
- * another colour chroma changes by itself, too: C   = box7 of E, that of luma clamped to +-3.5 nu,
- * of chroma to +-nu L_Y = C_Y max(0, 1 - T nu2 base / C_Y^2),  T = noise_luma_light() h   = L_Y /
- * max(box7 of (y - K), 16), at most 1/3 either way: the part of x that the change makes G   = h (c
- * - K) for each of U, V, or B', R'; c: that of x at a cell's upper left sample S   = C - (h box7 of
- * (c - K), clamped to +-nu) L   = S max(0, 1 - T nu2 base / |S|^2) of both,  T =
- * noise_chroma_light() D   = (box3 of |W (E_Y - L_Y, E - G)|^2) / nu2 R   = rho D + (box3 of the
- * cell's mean |e|^2 less |A|^2) / nu2 s   = 1 where v has a fraction, else noise_slack(rho) n'  = 1
- * / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0 What changes in chroma
- * alone may be something as bright that moves: D takes it for that, and P' follows it all the same.
+ *      1 3 3 1 both ways. A change of the light's colour all over the picture is no difference: t,
+ *      one for U and one for V, or for B' and R', is tint_find()'s, and 0 in most frames.
+ *          E   = A of luma, A - t (y - K) of chroma; y: the rounded mean luma of x in a cell, K:
+ *                colour_zero()
+ *      Nor is a slow change of light. It is a gain of luma and chroma alike, and where the light
+ *      has another colour chroma changes by itself, too:
+ *          C   = box7 of E, that of luma clamped to +-3.5 nu, of chroma to +-nu
+ *          L_Y = C_Y max(0, 1 - T nu2 base / C_Y^2),  T = noise_luma_light()
+ *          h   = L_Y / max(box7 of (y - K), 16), at most 1/3 either way: the part of x that the
+ *                change makes
+ *          G   = h (c - K) for each of U, V, or B', R'; c: that of x at a cell's upper left sample
+ *          S   = C - (h box7 of (c - K), clamped to +-nu)
+ *          L   = S max(0, 1 - T nu2 base / |S|^2) of both,  T = noise_chroma_light()
+ *          D   = (box3 of |W (E_Y - L_Y, E - G)|^2) / nu2
+ *          R   = rho D + (box3 of the cell's mean |e|^2 less |A|^2) / nu2
+ *          s   = 1 where v has a fraction, else noise_slack(rho)
+ *          n'  = 1 / (1/m + 0.8 max(0, D - 1.1 s base) + max(0, R - 1.7 s base)),  0 if m = 0
+ *      What changes in chroma alone may be something as bright that moves: D takes it for that,
+ *      and P' follows it all the same.
  *   3. Mix: f = 1 / (1 + exp(4 (D_1 - D_0) + 2 (R_1 - R_0) + b)), 0 if m_1 = 0 or v = 0;
  *      b = 0 where motion_is_far(), else 2; P = P_0 + f (P_1 - P_0), L, h and n' likewise.
  *      P' = P + L of luma, P + L + t (y - K) + g (P - K) of chroma, where g = h / (1 - h) is of P
