@@ -42,7 +42,7 @@ static __device__ __forceinline__ void vote(const time_job &j, int n, int class_
 /* tint_find() by one thread block: each measure of U and of V has a warp. */
 static __device__ __forceinline__ void time_find_tint(const time_job &j)
 {
-    __shared__ double found[TINT_WARPS];
+    __shared__ struct tint_votes of[TINT_MEASURES][2];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     time_noise &n = *j.noise;
     bin_counts k = {};
@@ -51,18 +51,16 @@ static __device__ __forceinline__ void time_find_tint(const time_job &j)
     if (warp < TINT_WARPS) {
         load_bins(n.tint_votes[warp / 2][warp % 2], lane, k);
         add_before(k, lane);
-        const double wanted = 0.5 * k.all;
-        double at;
+        const double wanted[TINT_QUANTILES] = {0.125 * k.all, 0.5 * k.all, 0.875 * k.all};
+        double at[TINT_QUANTILES];
 
-        places<1>(k, lane, &wanted, &at);
+        places<TINT_QUANTILES>(k, lane, wanted, at);
         if (lane == 0)
-            found[warp] = tint_at(at);
+            of[warp / 2][warp % 2] = tint_votes_at(at);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        const struct tint followed = {found[2 * TINT_FOLLOWED], found[2 * TINT_FOLLOWED + 1]};
-        const struct tint in_place = {found[2 * TINT_IN_PLACE], found[2 * TINT_IN_PLACE + 1]};
-        const struct tint t = tint_that_counts(followed, in_place, k.all, __ldcg(&n.tint_all));
+        const struct tint t = tint_that_counts(of, k.all, __ldcg(&n.tint_all));
 
         n.bounds.tint[0] = float(t.u);
         n.bounds.tint[1] = float(t.v);

@@ -9,23 +9,26 @@ static uint64_t count(const uint32_t votes[TINT_BINS])
     return n;
 }
 
-/* The median of @n votes, which lie evenly in a bin. */
-static double median(const uint32_t votes[TINT_BINS], uint64_t n)
+/* Where @share of @n votes are before, in bins; they lie evenly in each. */
+static double place(const uint32_t votes[TINT_BINS], uint64_t n, double share)
 {
-    const double wanted = 0.5 * (double)n;
+    const double wanted = share * (double)n;
     double before = 0.0;
 
     for (int i = 0; i < TINT_BINS; i++) {
         if (votes[i] && before + votes[i] >= wanted)
-            return tint_at(i + (wanted - before) / votes[i]);
+            return i + (wanted - before) / votes[i];
         before += votes[i];
     }
     return 0.0;
 }
 
-static struct tint medians(const uint32_t votes[2][TINT_BINS], uint64_t n)
+static struct tint_votes say(const uint32_t votes[TINT_BINS], uint64_t n)
 {
-    return (struct tint){median(votes[0], n), median(votes[1], n)};
+    const double at[TINT_QUANTILES] = {place(votes, n, 0.125), place(votes, n, 0.5),
+                                       place(votes, n, 0.875)};
+
+    return tint_votes_at(at);
 }
 
 void tint_add(struct tint_sums *to, const struct tint_sums *from)
@@ -41,7 +44,10 @@ void tint_add(struct tint_sums *to, const struct tint_sums *from)
 struct tint tint_find(const struct tint_sums *sums)
 {
     const uint64_t n = count(sums->votes[TINT_FOLLOWED][0]);
+    struct tint_votes of[TINT_MEASURES][2];
 
-    return tint_that_counts(medians(sums->votes[TINT_FOLLOWED], n),
-                            medians(sums->votes[TINT_IN_PLACE], n), n, sums->all);
+    for (int m = 0; m < TINT_MEASURES; m++)
+        for (int i = 0; i < 2; i++)
+            of[m][i] = say(sums->votes[m][i], n);
+    return tint_that_counts(of, n, sums->all);
 }

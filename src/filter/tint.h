@@ -1,6 +1,6 @@
 #pragma once
 /* How light changes its colour all over a picture: a television shows another shot, somebody
- * switches a lamp on, a camera balances white anew.
+ * switches a lamp on, a camera corrects its white balance.
  *
  * Where light gets brighter by a share h of what there is and changes its colour by t, luma changes
  * by h (y - K), and U and V by h (c - K) + t (y - K), each with a t of its own (K:
@@ -14,7 +14,10 @@
  * than the known noise, but for their means. After a cut there are few, and then t is 0. Vectors
  * are not to be trusted where light changes: on a shading that gets brighter they lead to where it
  * was as bright before. So blocks vote twice, by what they differ by along the motion and in the
- * same place, and t counts where both medians agree: where the camera stands still.
+ * same place, and t counts where both medians agree: where the camera stands still. And votes have
+ * to be nearer to each other than to 0. They are not where noise alone spreads them, nor where a
+ * sixth of the picture or more has no part in the light: a screen, another lamp, a drawn
+ * background. L of average.h follows those place by place.
  * Compiled for the CPU and for the GPU. Pure arithmetic. */
 #include "filter/noise_follow.h"
 
@@ -22,14 +25,12 @@
 #define TINT_BINS_PER_ONE 512 /* so t is -0.31 to 0.31; what is beyond that is in the last bins */
 #define TINT_DARKEST 16       /* y - K: what is darker has next to no chroma from the light */
 #define TINT_ALIKE_BINS 32    /* how much more than the noise: two octaves of noise_bin() */
-#define TINT_LEAST 0.003      /* a shorter t is left to L of average.h, which finds it locally */
 
 /* How many of the votes that there could be are needed. On the clips of tools/bench/quality there
  * are 0.97 or more where light changes, and at most 0.74 after a cut. */
 #define TINT_ALIKE_PART 0.875
 
-/* How far apart medians that agree may be, in parts of t, but TINT_LEAST in any case. */
-#define TINT_APART 0.25
+#define TINT_APART 0.25 /* of t: how far medians that agree may be from each other */
 
 enum tint_measure { TINT_FOLLOWED, TINT_IN_PLACE, TINT_MEASURES };
 
@@ -41,6 +42,12 @@ struct tint_sums {
 
 struct tint {
     double u, v; /* t */
+};
+
+/* What the votes for one of them say: their median, and how far apart they are without an eighth at
+ * either end. */
+struct tint_votes {
+    double median, spread;
 };
 
 /* Whether a block of class @class_of is counted; @y: the sum of y - K over its @n pixels. */
@@ -67,25 +74,38 @@ NOISE_FUNCTION int tint_bin(int64_t y, int64_t more_y, int64_t c, int64_t more_c
     return at < 0.0 ? 0 : at >= TINT_BINS ? TINT_BINS - 1 : (int)at;
 }
 
-/* t at a place among the bins. */
-NOISE_FUNCTION double tint_at(double bin)
+#define TINT_QUANTILES 3
+
+/* By the places of an eighth, a half and seven eighths of the votes, in bins. */
+NOISE_FUNCTION struct tint_votes tint_votes_at(const double at[TINT_QUANTILES])
 {
-    return (bin - TINT_BINS / 2) / TINT_BINS_PER_ONE;
+    const struct tint_votes ret = {(at[1] - TINT_BINS / 2) / TINT_BINS_PER_ONE,
+                                   (at[2] - at[0]) / TINT_BINS_PER_ONE};
+
+    return ret;
 }
 
-/* t from the medians of both measures, by how many votes each of them had. */
-NOISE_FUNCTION struct tint tint_that_counts(struct tint followed, struct tint in_place,
+/* Whether U's and V's votes are nearer to each other than to 0. */
+NOISE_FUNCTION bool tint_is_clear(const struct tint_votes of[2])
+{
+    return of[0].spread * of[0].spread + of[1].spread * of[1].spread <
+           of[0].median * of[0].median + of[1].median * of[1].median;
+}
+
+/* t from what both measures say of U and V, by how many votes each of them had. */
+NOISE_FUNCTION struct tint tint_that_counts(const struct tint_votes of[TINT_MEASURES][2],
                                             uint64_t votes, uint64_t all)
 {
-    const double apart_u = followed.u - in_place.u, apart_v = followed.v - in_place.v;
-    const double square = followed.u * followed.u + followed.v * followed.v;
+    const struct tint t = {of[TINT_FOLLOWED][0].median, of[TINT_FOLLOWED][1].median};
+    const double apart_u = t.u - of[TINT_IN_PLACE][0].median;
+    const double apart_v = t.v - of[TINT_IN_PLACE][1].median;
+    const double square = t.u * t.u + t.v * t.v;
     const bool alike = votes > 0 && (double)votes >= TINT_ALIKE_PART * (double)all;
+    const bool agree = apart_u * apart_u + apart_v * apart_v <= TINT_APART * TINT_APART * square;
     const struct tint none = {0.0, 0.0};
 
-    return alike && square >= TINT_LEAST * TINT_LEAST &&
-                   apart_u * apart_u + apart_v * apart_v <=
-                       fmax(TINT_LEAST * TINT_LEAST, TINT_APART * TINT_APART * square)
-               ? followed
+    return alike && agree && tint_is_clear(of[TINT_FOLLOWED]) && tint_is_clear(of[TINT_IN_PLACE])
+               ? t
                : none;
 }
 
