@@ -26,12 +26,12 @@ const char *const noise_names[NOISE_N_KINDS] = {
     [NOISE_JPEG] = "jpeg",
 };
 
-bool frames_alloc(struct frame frames[CLIP_FRAMES])
+bool frames_alloc(struct frame frames[CLIP_FRAMES], enum frame_format format)
 {
     bool made = true;
 
     for (int t = 0; t < CLIP_FRAMES; t++) {
-        frames[t] = (struct frame){.format = FRAME_I422,
+        frames[t] = (struct frame){.format = format,
                                    .width = W,
                                    .height = H,
                                    .colour = {COLOUR_BT601, COLOUR_FULL},
@@ -151,35 +151,43 @@ static void add_noise(channel rgb[3], channel noise[3])
         }
 }
 
-/* --- 4:2:2 --- */
+/* --- frames --- */
 
 static uint8_t level(double v)
 {
     return (uint8_t)fmin(fmax(floor(v + 0.5), 0.0), 255.0);
 }
 
+/* One sample of chroma, at @x and @y of its plane, and those of luma that share it. */
+static void to_samples(const struct frame *f, channel rgb[3], int x, int y)
+{
+    const int w = 1 << format_table[f->format].hshift, h = 1 << format_table[f->format].vshift;
+    double u = 0.0, v = 0.0;
+
+    for (int i = y * h; i < (y + 1) * h; i++)
+        for (int k = x * w; k < (x + 1) * w; k++) {
+            const double luma =
+                0.299 * rgb[0][i * W + k] + 0.587 * rgb[1][i * W + k] + 0.114 * rgb[2][i * W + k];
+
+            f->plane[0][(size_t)i * f->stride[0] + (size_t)k] = level(luma);
+            u += (rgb[2][i * W + k] - luma) / 1.772 / (w * h);
+            v += (rgb[0][i * W + k] - luma) / 1.402 / (w * h);
+        }
+    f->plane[1][(size_t)y * f->stride[1] + (size_t)x] = level(128.0 + u);
+    f->plane[2][(size_t)y * f->stride[2] + (size_t)x] = level(128.0 + v);
+}
+
 static void to_frame(const struct frame *f, channel rgb[3])
 {
-    for (int y = 0; y < H; y++)
-        for (int x = 0; x < W; x += 2) {
-            double u = 0.0, v = 0.0;
-
-            for (int k = x; k < x + 2; k++) {
-                const double luma = 0.299 * rgb[0][y * W + k] + 0.587 * rgb[1][y * W + k] +
-                                    0.114 * rgb[2][y * W + k];
-
-                f->plane[0][(size_t)y * f->stride[0] + (size_t)k] = level(luma);
-                u += (rgb[2][y * W + k] - luma) / 1.772 / 2.0;
-                v += (rgb[0][y * W + k] - luma) / 1.402 / 2.0;
-            }
-            f->plane[1][(size_t)y * f->stride[1] + (size_t)x / 2] = level(128.0 + u);
-            f->plane[2][(size_t)y * f->stride[2] + (size_t)x / 2] = level(128.0 + v);
-        }
+    for (int y = 0; y < H >> format_table[f->format].vshift; y++)
+        for (int x = 0; x < W >> format_table[f->format].hshift; x++)
+            to_samples(f, rgb, x, y);
 }
 
 #ifdef HAVE_MJPEG
 static bool compress_frame(const struct frame *f)
 {
+    const int subsampling = f->format == FRAME_I420 ? TJSAMP_420 : TJSAMP_422;
     int strides[3] = {(int)f->stride[0], (int)f->stride[1], (int)f->stride[2]};
     uint8_t *planes[3] = {f->plane[0], f->plane[1], f->plane[2]};
     const tjhandle to = tjInitCompress(), from = tjInitDecompress();
@@ -187,7 +195,7 @@ static bool compress_frame(const struct frame *f)
     unsigned long size = 0;
     const bool done = to && from &&
                       !tjCompressFromYUVPlanes(to, (const uint8_t **)planes, W, strides, H,
-                                               TJSAMP_422, &jpeg, &size, JPEG_QUALITY, 0) &&
+                                               subsampling, &jpeg, &size, JPEG_QUALITY, 0) &&
                       !tjDecompressToYUVPlanes(from, jpeg, size, planes, W, strides, H, 0);
 
     tjFree(jpeg);
@@ -203,11 +211,12 @@ static bool compress_frame(const struct frame *f)
 }
 #endif
 
-bool film_shoot(struct film *f, const struct clip *clip, enum noise_kind kind)
+bool film_shoot(struct film *f, const struct clip *clip, enum noise_kind kind,
+                enum frame_format format)
 {
     static channel rgb[3], noise[3];
     uint64_t seed = 1;
-    bool made = frames_alloc(f->clean) && frames_alloc(f->noisy);
+    bool made = frames_alloc(f->clean, format) && frames_alloc(f->noisy, format);
 
     for (int t = 0; t < CLIP_FRAMES && made; t++) {
         render(clip, t, rgb);

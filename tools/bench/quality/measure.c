@@ -13,9 +13,22 @@ const char *const part_names[N_PARTS] = {
     [PART_TRAIL] = "trail", [PART_LUMA] = "luma",   [PART_CHROMA] = "chroma",
 };
 
+/* The sample that the luma sample at @x and @y has of a component. */
 static uint8_t sample(const struct frame *f, int component, int x, int y)
 {
-    return f->plane[component][(size_t)y * f->stride[component] + (size_t)x];
+    const struct format_info *i = &format_table[f->format];
+    const int column = component ? x >> i->hshift : x, row = component ? y >> i->vshift : y;
+
+    return f->plane[component][(size_t)row * f->stride[component] + (size_t)column];
+}
+
+/* Whether a component has a sample for the luma sample at @x and @y: several share one of chroma,
+ * which belongs to the upper left one of them. */
+static bool has_sample(const struct frame *f, int component, int x, int y)
+{
+    const struct format_info *i = &format_table[f->format];
+
+    return !component || (x % (1 << i->hshift) == 0 && y % (1 << i->vshift) == 0);
 }
 
 /* Whether the clean picture changed from frame @t - 1 to @t at a luma sample or in its chroma. */
@@ -23,9 +36,8 @@ static bool changed(const struct film *film, int t, int x, int y)
 {
     const struct frame *a = &film->clean[t - 1], *b = &film->clean[t];
 
-    return sample(a, 0, x, y) != sample(b, 0, x, y) ||
-           sample(a, 1, x / 2, y) != sample(b, 1, x / 2, y) ||
-           sample(a, 2, x / 2, y) != sample(b, 2, x / 2, y);
+    return sample(a, 0, x, y) != sample(b, 0, x, y) || sample(a, 1, x, y) != sample(b, 1, x, y) ||
+           sample(a, 2, x, y) != sample(b, 2, x, y);
 }
 
 /* PART_STILL, PART_MOVING or PART_TRAIL; the first frames have no past and are none of them. */
@@ -68,9 +80,9 @@ static void add_pixel(struct sums *s, const struct frame *frames, const struct f
     for (int c = 0; c < 3; c++) {
         double e;
 
-        if (c && x % 2) /* chroma belongs to the left one of its pixels */
+        if (!has_sample(&frames[t], c, x, y))
             continue;
-        e = squared_error(&frames[t], &film->clean[t], c, c ? x / 2 : x, y);
+        e = squared_error(&frames[t], &film->clean[t], c, x, y);
         add(s, PART_WHOLE, e);
         add(s, c ? PART_CHROMA : PART_LUMA, e);
         if (part != PART_WHOLE)
@@ -105,8 +117,11 @@ static double block_error(const struct frame *f, const struct frame *clean, int 
 
     for (int c = 0; c < 3; c++)
         for (int y = y0; y < y0 + BLOCK; y++)
-            for (int x = c ? x0 / 2 : x0; x < (c ? (x0 + BLOCK) / 2 : x0 + BLOCK); x++, n++)
-                sum += squared_error(f, clean, c, x, y);
+            for (int x = x0; x < x0 + BLOCK; x++)
+                if (has_sample(f, c, x, y)) {
+                    sum += squared_error(f, clean, c, x, y);
+                    n++;
+                }
     return sum / n;
 }
 

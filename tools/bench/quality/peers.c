@@ -7,7 +7,7 @@
 
 const struct peer peer_table[] = {
     {"hqdn3d", "hqdn3d=12"},
-    {"dctdnoiz", "format=gbrp,dctdnoiz=s=10,format=yuv422p"},
+    {"dctdnoiz", "format=gbrp,dctdnoiz=s=10"},
     {"nlmeans", "nlmeans=s=5"},
     {"atadenoise", "atadenoise=0a=0.1:0b=0.3:1a=0.1:1b=0.3:2a=0.1:2b=0.3:s=9"},
     {"fftdnoiz", "fftdnoiz=sigma=12:prev=1:next=1"},
@@ -42,6 +42,7 @@ static bool move_frames(const struct frame frames[CLIP_FRAMES], const char *path
 bool peer_run(const struct peer *p, const struct frame in[CLIP_FRAMES],
               const struct frame out[CLIP_FRAMES])
 {
+    const char *const format = in[0].format == FRAME_I420 ? "yuv420p" : "yuv422p";
     char folder[] = "/tmp/bilatcam-quality-XXXXXX", from[64], to[64], command[512];
     bool done;
 
@@ -50,9 +51,9 @@ bool peer_run(const struct peer *p, const struct frame in[CLIP_FRAMES],
     (void)snprintf(from, sizeof(from), "%s/in.yuv", folder);
     (void)snprintf(to, sizeof(to), "%s/out.yuv", folder);
     (void)snprintf(command, sizeof(command),
-                   "ffmpeg -nostdin -loglevel error -f rawvideo -pix_fmt yuv422p -s %dx%d -r 30 "
-                   "-i %s -vf '%s' -f rawvideo -pix_fmt yuv422p %s 2>/dev/null",
-                   CLIP_WIDTH, CLIP_HEIGHT, from, p->filter, to);
+                   "ffmpeg -nostdin -loglevel error -f rawvideo -pix_fmt %s -s %dx%d -r 30 "
+                   "-i %s -vf '%s' -f rawvideo -pix_fmt %s %s 2>/dev/null",
+                   format, CLIP_WIDTH, CLIP_HEIGHT, from, p->filter, format, to);
     done = move_frames(in, from, true) && system(command) == 0 && move_frames(out, to, false);
     (void)unlink(from);
     (void)unlink(to);

@@ -1,11 +1,13 @@
 /* What the filters gain on clips of which the clean picture is known, beside those of ffmpeg:
  *
- *     bench-quality [--engine NAME] [NOISE [CLIP]]     default: reference, all kinds of noise, all
- * clips
+ *     bench-quality [--engine NAME] [--format i422|i420] [NOISE [CLIP]]
+ *
+ * Without them: the reference, i422, all kinds of noise, all clips.
  *
  * The first table has dB of PSNR over the noisy clip for each filter; the second, for the mean over
  * frames, where it gains how much. Means are over the clips. The tables are Markdown. The reference
  * takes minutes for each kind of noise. */
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,13 @@ static const struct {
 #define RECURSIVE (N_OWN - 1)
 #define MAX_COLUMNS 16
 #define N_WHERE (N_PARTS + 6) /* columns of the second table */
+
+/* What is asked for. */
+struct options {
+    const char *engine;
+    enum frame_format format;
+    const char *noise, *clip; /* NULL: all */
+};
 
 /* What is added up over the clips. */
 struct mean {
@@ -107,7 +116,7 @@ static void run_own(struct row *row, const char *engine, const struct film *film
 {
     static struct frame spatial[CLIP_FRAMES], out[CLIP_FRAMES];
 
-    if (!frames_alloc(spatial) || !frames_alloc(out))
+    if (!frames_alloc(spatial, film->clean[0].format) || !frames_alloc(out, film->clean[0].format))
         die("out of memory");
     for (int i = 0; i < N_OWN; i++) {
         struct frame *to = i == SPATIAL ? spatial : out;
@@ -129,7 +138,7 @@ static void run_peers(const struct row *row, const struct film *film, struct mea
 {
     static struct frame out[CLIP_FRAMES];
 
-    if (!frames_alloc(out))
+    if (!frames_alloc(out, film->clean[0].format))
         die("out of memory");
     for (const struct peer *p = peer_table; p->name; p++, means++) {
         struct score s = {.psnr = {NAN}};
@@ -141,17 +150,17 @@ static void run_peers(const struct row *row, const struct film *film, struct mea
     frames_free(out);
 }
 
-static void run_clip(struct row *row, const char *engine, const struct clip *clip,
+static void run_clip(struct row *row, const struct options *o, const struct clip *clip,
                      enum noise_kind kind, struct mean means[MAX_COLUMNS])
 {
     static struct film film;
 
-    if (!film_shoot(&film, clip, kind))
+    if (!film_shoot(&film, clip, kind, o->format))
         die("out of memory, or no JPEG library");
     row->clip = clip->name;
     row->noisy = measure(film.noisy, &film);
     printf("| %s | %.2f |", clip->name, row->noisy.psnr[PART_WHOLE]);
-    run_own(row, engine, &film, means);
+    run_own(row, o->engine, &film, means);
     run_peers(row, &film, means + N_OWN);
     printf("\n");
     film_free(&film);
@@ -192,7 +201,7 @@ static void print_where(const struct row *rows, int n)
     printf("\n");
 }
 
-static void run_noise(const char *engine, enum noise_kind kind, const char *only)
+static void run_noise(const struct options *o, enum noise_kind kind)
 {
     static struct row rows[32];
     struct mean means[MAX_COLUMNS] = {0};
@@ -208,8 +217,8 @@ static void run_noise(const char *engine, enum noise_kind kind, const char *only
         printf(" --- |");
     printf("\n");
     for (const struct clip *c = clip_table; c->name; c++)
-        if (!only || !strcmp(only, c->name))
-            run_clip(&rows[n++], engine, c, kind, means);
+        if (!o->clip || !strcmp(o->clip, c->name))
+            run_clip(&rows[n++], o, c, kind, means);
     printf("| mean | |");
     for (int i = 0; i < columns; i++)
         print_mean(&means[i]);
@@ -217,17 +226,59 @@ static void run_noise(const char *engine, enum noise_kind kind, const char *only
     print_where(rows, n);
 }
 
+static bool is_noise(const char *name)
+{
+    bool found = false;
+
+    for (int kind = 0; kind < NOISE_N_KINDS; kind++)
+        found = found || !strcmp(name, noise_names[kind]);
+    return found;
+}
+
+static bool is_clip(const char *name)
+{
+    bool found = false;
+
+    for (const struct clip *c = clip_table; c->name; c++)
+        found = found || !strcmp(name, c->name);
+    return found;
+}
+
+static struct options parse(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"engine", required_argument, NULL, 'e'},
+        {"format", required_argument, NULL, 'f'},
+        {0},
+    };
+    struct options o = {.engine = "reference", .format = FRAME_I422};
+
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;)
+        if (c == 'e')
+            o.engine = optarg;
+        else if (c == 'f' && !strcmp(optarg, "i420"))
+            o.format = FRAME_I420;
+        else if (c != 'f' || strcmp(optarg, "i422") != 0)
+            die("usage: bench-quality [--engine NAME] [--format i422|i420] [NOISE [CLIP]]");
+    if (optind < argc)
+        o.noise = argv[optind++];
+    if (optind < argc)
+        o.clip = argv[optind++];
+    if (optind < argc)
+        die("more than a kind of noise and a clip");
+    if (o.noise && !is_noise(o.noise))
+        die("there is no such noise: white, correlated, blotchy, jpeg");
+    if (o.clip && !is_clip(o.clip))
+        die("there is no such clip: docs/quality.md lists them");
+    return o;
+}
+
 int main(int argc, char **argv)
 {
-    const char *engine = "reference";
+    const struct options o = parse(argc, argv);
 
-    if (argc > 2 && !strcmp(argv[1], "--engine")) {
-        engine = argv[2];
-        argc -= 2;
-        argv += 2;
-    }
     for (int kind = 0; kind < NOISE_N_KINDS; kind++)
-        if (argc < 2 || !strcmp(argv[1], noise_names[kind]))
-            run_noise(engine, (enum noise_kind)kind, argc > 2 ? argv[2] : NULL);
+        if (!o.noise || !strcmp(o.noise, noise_names[kind]))
+            run_noise(&o, (enum noise_kind)kind);
     return 0;
 }
