@@ -311,7 +311,7 @@ static __device__ __forceinline__ bool count(const time_job &j, const shared_blo
     if (still <= 85 * moved)
         atomicAdd(&j.noise->flat[c], 1u);
     if (C > 1)
-        vote<C>(j, SIDE * SIDE, c, sums + NOW, sums + BEFORE, before.of, bin, known);
+        vote<C>(j, SIDE * SIDE, sums + NOW, sums + BEFORE, before.of, bin, known);
     /* noise_is_quiet() */
     return c < NOISE_CLASSES && bin >= NOISE_SEEN && bin < TIME_BINS - 1 && bin <= known;
 }

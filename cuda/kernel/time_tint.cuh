@@ -11,16 +11,18 @@ static_assert(TINT_BINS == TIME_BINS, "struct bin_counts");
  * and in the picture before along the motion and in the same place. @between, @known: noise_bin()
  * of what is between the pictures, and of what its class had before. */
 template <int C>
-static __device__ __forceinline__ void vote(const time_job &j, int n, int class_of, const int *now,
+static __device__ __forceinline__ void vote(const time_job &j, int n, const int *now,
                                             const int *followed, const int *in_place, int between,
                                             int known)
 {
     const int64_t y = now[0] - n * int(j.zero[0]);
     time_noise &to = *j.noise;
 
-    if (!tint_is_lit(class_of, y, n))
+    const uint32_t votes = tint_n_votes(y, n);
+
+    if (!votes)
         return;
-    atomicAdd(&to.tint_all, (unsigned long long)(y / n));
+    atomicAdd(&to.tint_all, (unsigned long long)votes);
     if (!tint_is_alike(between, known))
         return;
 #pragma unroll
@@ -32,7 +34,7 @@ static __device__ __forceinline__ void vote(const time_job &j, int n, int class_
             const int bin =
                 tint_bin(y, now[0] - before[0], now[c] - n * int(j.zero[c]), now[c] - before[c]);
 
-            atomicAdd(&to.tint_votes[m][c - 1][bin], uint32_t(y / n));
+            atomicAdd(&to.tint_votes[m][c - 1][bin], votes);
         }
     }
 }

@@ -25,6 +25,7 @@
 /* The last ones are wider than what engines work on at a time. */
 static const int sizes[][2] = {{2, 1},   {14, 9},  {50, 33},  {64, 48}, {66, 35},
                                {98, 67}, {30, 90}, {560, 34}, {530, 19}};
+static const int of_tint[] = {98, 131}; /* a change of the light's colour needs some blocks */
 static const enum frame_format formats[] = {
     FRAME_YUYV, FRAME_UYVY,   FRAME_NV12,    FRAME_I420,    FRAME_I422,   FRAME_I444,
     FRAME_GREY, FRAME_GREY16, FRAME_I420_16, FRAME_I422_16, FRAME_I444_16};
@@ -244,6 +245,10 @@ static struct clip draw_clip(struct draw *d, int i)
     const double faster = draw_below(d, 4) ? 1.0 : 8.0;
 
     c.shared = c.seed / 2 % 3 == 0;
+    if (c.content == CONTENT_TINT) {
+        c.filter.radius %= 3; /* affordable */
+        c.filter.temporal_mode = TEMPORAL_RECURSIVE;
+    }
     c.speed[0] *= faster;
     c.speed[1] *= faster;
     c.filter.sigma_space = ss > 0 ? ss : filter_auto_sigma(c.filter.radius);
@@ -258,7 +263,8 @@ static struct clip draw_clip(struct draw *d, int i)
         c.seed % 2)
         c.shape.colour.matrix = COLOUR_RGB;
     do {
-        const int *size = sizes[draw_below(d, N(sizes))];
+        const int *any = sizes[draw_below(d, N(sizes))];
+        const int *size = c.content == CONTENT_TINT ? of_tint : any;
 
         c.shape.width = size[0];
         c.shape.height = size[1];

@@ -3,7 +3,9 @@
 #include "tests/lib/unit.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "filter/noise.h"
 #include "filter/tint.h"
 
 #define PIXELS 65536 /* more than a block has, so that rounding is no matter */
@@ -50,13 +52,24 @@ static void test_bins(void **state)
     assert_int_equal(tint_bin(1, -65280, -65280, 65280), 0); /* the largest numbers */
 }
 
-static void test_dark_and_white(void **state)
+/* What is blacker than black has none. */
+static void test_n_votes(void **state)
 {
     (void)state;
-    assert_true(tint_is_lit(0, 16 * PIXELS, PIXELS));
-    assert_false(tint_is_lit(0, 16 * PIXELS - 1, PIXELS));
-    assert_false(tint_is_lit(NOISE_NEAR_WHITE, 230 * PIXELS, PIXELS));
-    assert_false(tint_is_lit(NOISE_NEAR_BLACK, 18 * PIXELS, PIXELS));
+    assert_int_equal(tint_n_votes(230 * 256 + 255, 256), 230);
+    assert_int_equal(tint_n_votes(255, 256), 0);
+    assert_int_equal(tint_n_votes(0, 256), 0);
+    assert_int_equal(tint_n_votes(-5 * 256, 256), 0);
+}
+
+/* As much between the pictures as the known noise, or four times as much, is no more than noise and
+ * what light makes of a block. */
+static void test_alike(void **state)
+{
+    (void)state;
+    assert_true(tint_is_alike(0, 0));
+    assert_true(tint_is_alike(noise_bin(12.0), noise_bin(3.0)));
+    assert_false(tint_is_alike(noise_bin(13.0), noise_bin(3.0)));
 }
 
 /* What moves has no say as long as it is less than an eighth. */
@@ -65,20 +78,21 @@ static void test_median(void **state)
     struct tint_sums s = {0};
 
     (void)state;
-    add(&s, 100, 0.08, -0.05);
+    add(&s, 10000, 0.08, -0.05);
     check(tint_find(&s), 0.08, -0.05);
-    add(&s, 14, -0.3, 0.3);
+    add(&s, 1400, -0.3, 0.3);
     check(tint_find(&s), 0.08, -0.05);
 }
 
-/* Where a sixth has no part in the light, there is none for the whole picture. */
+/* Where a sixth of the votes are from what has no part in the light, there is none for the whole
+ * picture. */
 static void test_part(void **state)
 {
     (void)state;
-    for (uint32_t others = 20; others < 100; others += 6) {
+    for (uint32_t others = 2000; others < 10000; others += 500) {
         struct tint_sums s = {0};
 
-        add(&s, 100, 0.08, -0.05);
+        add(&s, 10000, 0.08, -0.05);
         add(&s, others, 0.0, 0.0);
         assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
     }
@@ -90,7 +104,7 @@ static struct tint_sums noisy(double u, double v, double by)
     struct tint_sums s = {0};
 
     for (int i = -100; i <= 100; i++)
-        add(&s, 10, u + by * i / 500.0, v + by * (i * 37 % 101) / 500.0);
+        add(&s, 100, u + by * i / 500.0, v + by * (i * 37 % 101) / 500.0);
     return s;
 }
 
@@ -114,10 +128,22 @@ static void test_none(void **state)
 
     (void)state;
     assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
-    s.all = 1000;
+    s.all = 10000;
     assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
-    add(&still, 1000, 0.0, 0.0);
+    add(&still, 10000, 0.0, 0.0);
     assert_true(tint_find(&still).u == 0.0 && tint_find(&still).v == 0.0);
+}
+
+/* Of few blocks all votes may be near each other by chance. */
+static void test_few(void **state)
+{
+    struct tint_sums s = {0};
+
+    (void)state;
+    add(&s, 4095, 0.1, 0.1);
+    assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
+    add(&s, 1, 0.1, 0.1);
+    check(tint_find(&s), 0.1, 0.1);
 }
 
 /* After a cut most blocks are not alike. */
@@ -126,10 +152,10 @@ static void test_cut(void **state)
     struct tint_sums s = {0};
 
     (void)state;
-    add(&s, 700, 0.1, 0.1);
-    s.all = 800;
+    add(&s, 7000, 0.1, 0.1);
+    s.all = 8000;
     check(tint_find(&s), 0.1, 0.1);
-    s.all = 801;
+    s.all = 8001;
     assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
 }
 
@@ -139,17 +165,31 @@ static void test_measures_that_differ(void **state)
     struct tint_sums s = {0}, other = {0};
 
     (void)state;
-    add(&s, 100, 0.1, 0.0);
-    add(&other, 100, 0.1, 0.1);
+    add(&s, 10000, 0.1, 0.0);
+    add(&other, 10000, 0.1, 0.1);
     for (int i = 0; i < TINT_BINS; i++)
         s.votes[TINT_IN_PLACE][1][i] = other.votes[TINT_IN_PLACE][1][i];
     assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
     s = other = (struct tint_sums){0};
-    add(&s, 100, 0.1, 0.0);
-    add(&other, 100, 0.1, 0.02);
+    add(&s, 10000, 0.1, 0.0);
+    add(&other, 10000, 0.1, 0.02);
     for (int i = 0; i < TINT_BINS; i++)
         s.votes[TINT_IN_PLACE][1][i] = other.votes[TINT_IN_PLACE][1][i];
     check(tint_find(&s), 0.1, 0.0);
+}
+
+/* Either of them has to be clear. */
+static void test_measures_that_spread(void **state)
+{
+    const struct tint_sums clear = noisy(0.05, -0.05, 0.15), spread = noisy(0.05, -0.05, 0.3);
+
+    (void)state;
+    for (int m = 0; m < TINT_MEASURES; m++) {
+        struct tint_sums s = clear;
+
+        memcpy(s.votes[m], spread.votes[m], sizeof(s.votes[m]));
+        assert_true(tint_find(&s).u == 0.0 && tint_find(&s).v == 0.0);
+    }
 }
 
 static void test_sum(void **state)
@@ -168,10 +208,17 @@ static void test_sum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bins),   cmocka_unit_test(test_dark_and_white),
-        cmocka_unit_test(test_median), cmocka_unit_test(test_part),
-        cmocka_unit_test(test_noise),  cmocka_unit_test(test_none),
-        cmocka_unit_test(test_cut),    cmocka_unit_test(test_measures_that_differ),
+        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_n_votes),
+        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_measures_that_differ),
+        cmocka_unit_test(test_measures_that_spread),
         cmocka_unit_test(test_sum),
     };
 

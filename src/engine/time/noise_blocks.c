@@ -137,22 +137,21 @@ static void count_left(struct noise_sums *sums, const struct noise_form *f, int6
             *to++ += f->q[0][0] * (n * smoothed->ss[i][j] - smoothed->s[i] * smoothed->s[j]);
 }
 
-static void count_tint(struct tint_sums *sums, const struct noise_form *f, int class, bool alike,
+static void count_tint(struct tint_sums *sums, const struct noise_form *f, bool alike,
                        const struct noise_moments *still, const struct noise_moments *moved,
                        const struct noise_moments *before)
 {
     const int64_t n = SIDE * SIDE, y = still->s[0] - n * f->zero[0];
+    const uint32_t votes = tint_n_votes(y, (int)n);
 
-    if (!tint_is_lit(class, y, (int)n))
-        return;
-    sums->all += (uint64_t)(y / n);
-    for (int i = 1; i < f->components && alike; i++) {
+    sums->all += votes;
+    for (int i = 1; i < f->components && alike && votes; i++) {
         const int64_t c = still->s[i] - n * f->zero[i];
         const int followed = tint_bin(y, moved->s[0], c, moved->s[i]);
         const int in_place = tint_bin(y, still->s[0] - before->s[0], c, still->s[i] - before->s[i]);
 
-        sums->votes[TINT_FOLLOWED][i - 1][followed] += (uint32_t)(y / n);
-        sums->votes[TINT_IN_PLACE][i - 1][in_place] += (uint32_t)(y / n);
+        sums->votes[TINT_FOLLOWED][i - 1][followed] += votes;
+        sums->votes[TINT_IN_PLACE][i - 1][in_place] += votes;
     }
 }
 
@@ -174,7 +173,7 @@ void noise_count(struct noise_sums *sums, const struct noise *known, const struc
     if (moved && noise_is_quiet(known, class, noise_bin(between)))
         count_left(sums, f, apart, smoothed);
     if (moved)
-        count_tint(&sums->tint, f, class,
+        count_tint(&sums->tint, f,
                    tint_is_alike(noise_bin(between), noise_bin(known->variance[class])), still,
                    moved, before);
 }

@@ -9,8 +9,13 @@
 
 void film_open(struct film *f, enum frame_format format, int frames)
 {
+    film_open_sized(f, format, WIDTH, HEIGHT, frames);
+}
+
+void film_open_sized(struct film *f, enum frame_format format, int width, int height, int frames)
+{
     *f = (struct film){.seed = 7, .frames = frames};
-    f->frame = (struct frame){.format = format, .width = WIDTH, .height = HEIGHT};
+    f->frame = (struct frame){.format = format, .width = width, .height = height};
     assert_int_equal(frame_alloc(&f->frame), 0);
     assert_int_equal(average_create(&f->average), 0);
 }
@@ -80,10 +85,10 @@ double film_count(const struct film *f)
 {
     double sum = 0.0;
 
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++)
+    for (int y = 0; y < f->frame.height; y++)
+        for (int x = 0; x < f->frame.width; x++)
             sum += average_count(f->average, x, y);
-    return sum / (WIDTH * HEIGHT);
+    return sum / (f->frame.width * f->frame.height);
 }
 
 double film_rms(const struct film *f, int component, int light)

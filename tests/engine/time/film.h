@@ -23,6 +23,7 @@ struct film {
 };
 
 void film_open(struct film *f, enum frame_format format, int frames);
+void film_open_sized(struct film *f, enum frame_format format, int width, int height, int frames);
 void film_close(struct film *f);
 
 uint8_t *film_at(const struct frame *f, int component, int x, int y);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/engine/time/film.h"
+#include "tests/lib/images.h"
 
 /* A lamp or an exposure that changes slowly is followed, and what was averaged is kept. */
 static void test_light_is_followed(void **state)
@@ -207,7 +208,7 @@ static void test_light_of_another_shot(void **state)
         static const enum frame_format formats[3] = {FRAME_I444, FRAME_YUYV, FRAME_I420};
         struct film f;
 
-        film_open(&f, formats[i % 3], 16);
+        film_open_sized(&f, formats[i % 3], 112, 96, 16); /* enough blocks to tell */
         f.no_search = i < 3;
         f.right = i < 3 ? 0 : 1; /* something that can be followed */
         film_run(&f, 16);
@@ -221,13 +222,38 @@ static void test_light_of_another_shot(void **state)
     }
 }
 
+/* What has no part in it keeps its mean: here a wall that is too bright for the camera. */
+static void test_light_beside_white(void **state)
+{
+    struct film f;
+    double sum = 0.0;
+
+    (void)state;
+    film_open_sized(&f, FRAME_I444, 112, 96, 16);
+    for (int t = 0; t < 17; t++) {
+        f.tint = t == 16 ? 15 : 0;
+        film_paint(&f, 6, 0);
+        for (int c = 0; c < 3; c++)
+            for (int y = 0; y < 96; y++)
+                for (int x = 64; x < 112; x++)
+                    *film_at(&f.frame, c, x, y) =
+                        (uint8_t)((c ? 125 : 240) + random_next(&f.seed) % 7);
+        film_add(&f);
+    }
+    for (int y = 8; y < 88; y++)
+        for (int x = 72; x < 104; x++)
+            sum += average_count(f.average, x, y);
+    assert_in_range(10 * sum / (80 * 32), 120, 160);
+    film_close(&f);
+}
+
 /* Another scene is no light, even if it is bluer all over. */
 static void test_cut_to_another_colour(void **state)
 {
     struct film f;
 
     (void)state;
-    film_open(&f, FRAME_I444, 16);
+    film_open_sized(&f, FRAME_I444, 112, 96, 16);
     f.right = 1;
     film_run(&f, 16);
     f.right = 61;
@@ -269,8 +295,8 @@ int main(void)
         cmocka_unit_test(test_smooth_noise),          cmocka_unit_test(test_light_without_noise),
         cmocka_unit_test(test_colours_follow_light),  cmocka_unit_test(test_stripes_that_flicker),
         cmocka_unit_test(test_light_on_what_moves),   cmocka_unit_test(test_colour_of_light),
-        cmocka_unit_test(test_light_of_another_shot), cmocka_unit_test(test_cut_to_another_colour),
-        cmocka_unit_test(test_colour_alone_moves),
+        cmocka_unit_test(test_light_of_another_shot), cmocka_unit_test(test_light_beside_white),
+        cmocka_unit_test(test_cut_to_another_colour), cmocka_unit_test(test_colour_alone_moves),
     };
 
     return cmocka_run_group_tests_name("average-light", tests, NULL, NULL);

@@ -117,10 +117,11 @@ MEAN_INLINE void mean_take_part(float *restrict part, const float *restrict ligh
 }
 
 /* L of chroma likewise; @u, @v: means of c - K. */
-MEAN_INLINE void mean_take_tint(float *restrict light_u, float *restrict light_v, float in_chroma,
-                                const float *restrict part, const float *restrict u,
-                                const float *restrict v, const float *restrict nu,
-                                const float *restrict m, struct mean_parts tiles)
+MEAN_INLINE void mean_take_chroma_light(float *restrict light_u, float *restrict light_v,
+                                        float in_chroma, const float *restrict part,
+                                        const float *restrict u, const float *restrict v,
+                                        const float *restrict nu, const float *restrict m,
+                                        struct mean_parts tiles)
 {
     const float in_square = in_chroma / NOISE_CHROMA;
 
@@ -183,8 +184,8 @@ MEAN_INLINE void mean_make_fit(const struct mean_job *j, struct mean_guess *g, i
     mean_take_light(light[0], j->in_luma, noise, m, tiles);
     if (components == 3) {
         mean_take_part(part, light[0], w->per_level, tiles);
-        mean_take_tint(light[1], light[2], j->in_chroma, part, w->around[1], w->around[2],
-                       w->nu[row & 15], m, tiles);
+        mean_take_chroma_light(light[1], light[2], j->in_chroma, part, w->around[1], w->around[2],
+                               w->nu[row & 15], m, tiles);
         mean_misfit(fit, j->white, mean, light[0], part, u, v, tiles);
         for (int c = 1; c < 3; c++)
             mean_add_tint(light[c], j->tint[c], w->colour[row & 7][0], tiles);
