@@ -215,7 +215,7 @@ static struct time_job make_job(const struct device_past *t, const struct frame 
         .noise_step = noise_step(t->shape.width, t->shape.height),
         .noise_blocks = noise_n_blocks(t->shape.width, t->shape.height),
         .sigma_color = f->sigma_color,
-        .sigma_factor = filter_auto_sigma_color(f, 1.0, 0.0),
+        .sigma_factor = filter_auto_factor(f),
     };
 
     for (int c = 0; c < t->shape.components; c++) {

@@ -137,7 +137,7 @@ struct time_job {
     int noise_step;                 /* of blocks of noise, one of so many in each row is counted */
     int noise_blocks;               /* that are counted in all */
     double sigma_color;             /* 0 = sigma_factor times the root of the variance */
-    double sigma_factor;            /* for a mean this times noise_widens() */
+    double sigma_factor;            /* filter_auto_factor() */
     double least_sigma, most_sigma; /* that time_filter_start() can do quickly, at a share of 1 */
 };
 

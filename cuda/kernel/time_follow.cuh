@@ -272,7 +272,9 @@ static __device__ bool fill_tables(const time_job &j, const measured &m)
     const int i = threadIdx.x;
     const double nu2 = noise_by_luma(m.variance, i);
     const float unit = float(j.form[0][0]) / FORM;
-    const double factor = j.sigma_factor * (j.averages ? noise_widens(m.share) : 1.0);
+    const double counts = j.averages ? m.share : 0.0;
+    const double factor =
+        j.sigma_factor * noise_widens(counts) * (j.shape.vshift ? noise_widens_420(counts) : 1.0);
     const double sigma2 =
         j.sigma_color > 0.0 ? j.sigma_color * j.sigma_color : factor * factor * nu2;
     const float frames = mean_count_frames(uint8_t(i));

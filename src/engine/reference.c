@@ -114,13 +114,14 @@ static double level_at(const struct reference *r, const struct frame *f, bool av
 }
 
 /* 2 sigma_color^2 at a pixel, where the filter asks for it. */
-static double two_sc2_at(const struct reference *r, const struct filter *f, int x, int y)
+static double two_sc2_at(const struct reference *r, const struct filter *f, bool is_420, int x,
+                         int y)
 {
     double sc = f->sigma_color, share = 1.0;
 
     if (sc <= 0.0 && r->measures)
         sc = filter_auto_sigma_color(f, sqrt(average_noise(r->average, x, y)),
-                                     average_noise_share(r->average));
+                                     average_noise_share(r->average), is_420);
     if (filter_averages(f))
         share = filter_averaged_share(f, average_count(r->average, x, y),
                                       average_noise_share(r->average));
@@ -130,6 +131,7 @@ static double two_sc2_at(const struct reference *r, const struct filter *f, int 
 static void expand(const struct reference *r, const struct frame *f, const struct filter *filter)
 {
     const bool grey = format_table[f->format].components == 1;
+    const bool is_420 = format_table[f->format].vshift > 0;
     const bool averaged = filter_averages(filter);
     double m[3][3];
 
@@ -141,7 +143,7 @@ static void expand(const struct reference *r, const struct frame *f, const struc
             p->yuv[0] = level_at(r, f, averaged, 0, x, y);
             p->yuv[1] = grey ? 128 : level_at(r, f, averaged, 1, x, y);
             p->yuv[2] = grey ? 128 : level_at(r, f, averaged, 2, x, y);
-            p->two_sc2 = two_sc2_at(r, filter, x, y);
+            p->two_sc2 = two_sc2_at(r, filter, is_420, x, y);
             for (int i = 0; i < 3; i++)
                 p->rgb[i] = m[i][0] * p->yuv[0] + m[i][1] * p->yuv[1] + m[i][2] * p->yuv[2];
         }

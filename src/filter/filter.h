@@ -104,17 +104,27 @@ static inline int filter_warm_up(const struct filter *f)
     return filter_looks_back(f) ? 2 : 1;
 }
 
-/* The range sigma that "auto" stands for where the noise is @nu, the root of the sum of its
- * variances in R', G' and B', and neighbours have @share of it in common (noise.h), which counts
- * for a mean over frames alone. Of noise the sum of three differences is 1.5 to 1.7 times as large
- * as the root of the sum of their squares. */
-static inline double filter_auto_sigma_color(const struct filter *f, double nu, double share)
+/* The range sigma that "auto" stands for in 4:2:2, in units of the noise, where that is white. Of
+ * noise the sum of three differences is 1.5 to 1.7 times as large as the root of the sum of their
+ * squares. */
+static inline double filter_auto_factor(const struct filter *f)
 {
     const bool gaussian = f->range == RANGE_GAUSSIAN;
-    const double k =
-        filter_averages(f) ? (gaussian ? 2.0 : 1.2) * noise_widens(share) : (gaussian ? 2.2 : 1.0);
+    const double k = filter_averages(f) ? (gaussian ? 2.0 : 1.2) : (gaussian ? 2.2 : 1.0);
 
-    return k * nu / 1.47 * (f->distance == DISTANCE_MANHATTAN ? 1.6 : 1.0);
+    return k / 1.47 * (f->distance == DISTANCE_MANHATTAN ? 1.6 : 1.0);
+}
+
+/* The range sigma that "auto" stands for where the noise is @nu, the root of the sum of its
+ * variances in R', G' and B', and neighbours have @share of it in common (noise.h), which counts
+ * for a mean over frames alone. @is_420: the picture is 4:2:0. */
+static inline double filter_auto_sigma_color(const struct filter *f, double nu, double share,
+                                             bool is_420)
+{
+    const double counts = filter_averages(f) ? share : 0.0;
+
+    return filter_auto_factor(f) * nu * noise_widens(counts) *
+           (is_420 ? noise_widens_420(counts) : 1.0);
 }
 
 /* What the square of the range sigma is multiplied by where a pixel is the mean of @n frames, of

@@ -324,6 +324,17 @@ NOISE_FUNCTION double noise_widens(double share)
     return 1.0 + 2.8 * (more < 0.0 ? 0.0 : more > 0.085 ? 0.085 : more);
 }
 
+/* By how much more it is in 4:2:0 than in 4:2:2, for which its factors were chosen. A sample of
+ * chroma is the mean of four pixels there, not of two, so that half of its noise is gone and nu is
+ * a tenth less. Luma has all of its noise, and most of a difference is luma. Noise that neighbours
+ * share is no less in such a mean. */
+NOISE_FUNCTION double noise_widens_420(double share)
+{
+    const double own = 10.0 * (0.37 - share);
+
+    return 1.0 + 0.1 * (own < 0.0 ? 0.0 : own > 1.0 ? 1.0 : own);
+}
+
 /* What that sigma is multiplied by where a pixel is the mean of only @n of at most @most frames (2
  * or more), and neighbours share much of the noise. A window has few independent samples of such
  * noise, so that a wide sigma takes more from edges that move than it takes from the noise. White

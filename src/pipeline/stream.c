@@ -369,9 +369,10 @@ static double sigma_color_in_use(const struct stream *s)
         return 0.0;
     if (search && !strcmp(search, "none"))
         f.temporal = 1;
-    return f.sigma_color > 0.0 ? f.sigma_color
-                               : filter_auto_sigma_color(&f, sqrt(3.0) * s->feedback.noise,
-                                                         s->feedback.noise_share);
+    return f.sigma_color > 0.0
+               ? f.sigma_color
+               : filter_auto_sigma_color(&f, sqrt(3.0) * s->feedback.noise, s->feedback.noise_share,
+                                         s->feedback.is_420);
 }
 
 /* Says in @text what each of the outputs is like. Context: with the lock. */

@@ -136,6 +136,7 @@ struct stream_feedback {
     int64_t camera_ns; /* the camera's own delay as it was known for it */
     int64_t budget_ns; /* the added latency that it was held to; 0 = none */
     double noise, noise_share, frames; /* as in struct engine_report */
+    bool is_420;                       /* what was filtered */
     const char *search;                /* as in struct slot */
     int threads;                       /* likewise */
 };

@@ -126,6 +126,7 @@ static void account(struct tally *t, const struct slot *slot, int64_t t_write_ns
         .budget_ns = slot->budget_ns,
         .noise = slot->noise,
         .noise_share = slot->noise_share,
+        .is_420 = format_table[slot->raw.format].vshift > 0,
         .frames = slot->frames,
         .search = slot->search,
         .threads = slot->threads,

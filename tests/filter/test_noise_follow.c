@@ -114,6 +114,17 @@ static void test_widens(void **state)
     assert_true(noise_widens(n.share) == 1.0); /* a first picture */
 }
 
+/* In 4:2:0 also for white noise, but not for what neighbours share. */
+static void test_widens_420(void **state)
+{
+    (void)state;
+    assert_true(noise_widens_420(0.0) == 1.1);
+    assert_true(noise_widens_420(0.25) == 1.1);
+    assert_in_range(1000 * noise_widens_420(0.32), 1049, 1051);
+    assert_true(noise_widens_420(0.38) == 1.0);
+    assert_true(noise_widens_420(1.0) == 1.0);
+}
+
 /* Nothing for white noise and a JPEG's, and nothing where a mean is old, or as old as it gets. */
 static void test_narrows(void **state)
 {
@@ -146,10 +157,10 @@ static void test_averaged_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whitening),      cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_light),          cmocka_unit_test(test_slack),
-        cmocka_unit_test(test_widens),         cmocka_unit_test(test_narrows),
-        cmocka_unit_test(test_averaged_share),
+        cmocka_unit_test(test_whitening), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_light),     cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_widens),    cmocka_unit_test(test_widens_420),
+        cmocka_unit_test(test_narrows),   cmocka_unit_test(test_averaged_share),
     };
 
     return cmocka_run_group_tests_name("what follows from noise", tests, NULL, NULL);

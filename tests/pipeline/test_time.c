@@ -294,9 +294,11 @@ static void test_mean(void **state)
     close_bench(&b);
 }
 
-static double sigma_color_of(struct bench *b, const struct filter *f, const char *search)
+static double sigma_color_of(struct bench *b, const struct filter *f, const char *search,
+                             bool is_420)
 {
-    const struct stream_feedback feedback = {.noise = 10.0, .noise_share = 0.3, .search = search};
+    const struct stream_feedback feedback = {
+        .noise = 10.0, .noise_share = 0.3, .is_420 = is_420, .search = search};
 
     set_filter(f);
     stream_set_feedback(b->stages.stream, &feedback);
@@ -309,8 +311,8 @@ static void test_sigma_color(void **state)
 {
     const struct filter mean = {.radius = 2, .sigma_space = 1, .temporal = 16};
     const struct filter alone = {.radius = 2, .sigma_space = 1, .temporal = 1};
-    const double with = filter_auto_sigma_color(&mean, 1.0, 0.3);
-    const double without = filter_auto_sigma_color(&alone, 1.0, 0.3);
+    const double with = filter_auto_sigma_color(&mean, 1.0, 0.3, false);
+    const double without = filter_auto_sigma_color(&alone, 1.0, 0.3, false);
     struct bench b = {0};
 
     (void)state;
@@ -319,12 +321,14 @@ static void test_sigma_color(void **state)
     open_recorded(&b, 1, RECORDED_NEVER, 0);
     run_bench(&b);
     assert_true(with > 1.1 * without);
-    assert_true(filter_auto_sigma_color(&alone, 1.0, 0.1) == without);
-    assert_true(filter_auto_sigma_color(&mean, 1.0, 0.1) < without);
-    assert_true(fabs(sigma_color_of(&b, &mean, "on") - with) < 1e-9);
-    assert_true(fabs(sigma_color_of(&b, &mean, "off") - with) < 1e-9);
-    assert_true(fabs(sigma_color_of(&b, &mean, "none") - without) < 1e-9);
-    assert_true(fabs(sigma_color_of(&b, &alone, "") - without) < 1e-9);
+    assert_true(filter_auto_sigma_color(&alone, 1.0, 0.1, false) == without);
+    assert_true(filter_auto_sigma_color(&mean, 1.0, 0.1, false) < without);
+    assert_true(fabs(sigma_color_of(&b, &mean, "on", false) - with) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &mean, "off", false) - with) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &mean, "none", false) - without) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &alone, "", false) - without) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &alone, "", true) - 1.1 * without) < 1e-9);
+    assert_true(fabs(sigma_color_of(&b, &mean, "on", true) - noise_widens_420(0.3) * with) < 1e-9);
     close_bench(&b);
 }
 

@@ -398,6 +398,7 @@ void history_input(const struct history *h, const struct filter *f, struct band_
 {
     /* There are twice as many levels of words (plan_make_words()), but not of their mean. */
     const double scale = has_words(h) && !h->averages ? 2.0 : 1.0;
+    const bool is_420 = format_table[h->raw[0].format].vshift > 0;
     double most = 0.0;
 
     *ret = (struct band_input){.n_frames = h->n_frames,
@@ -413,7 +414,7 @@ void history_input(const struct history *h, const struct filter *f, struct band_
         const double nu = sqrt(noise_variance(&h->noise, i));
         const double sc =
             scale * (f->sigma_color > 0.0 ? f->sigma_color
-                                          : filter_auto_sigma_color(f, nu, h->noise.share));
+                                          : filter_auto_sigma_color(f, nu, h->noise.share, is_420));
 
         ret->by_brightness[i] = (float)(1.0 / (sc * sc));
         most = fmax(most, sc);
